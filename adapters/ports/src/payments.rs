@@ -1,0 +1,138 @@
+//! Payment providers.
+
+use std::fmt::Debug;
+
+use async_trait::async_trait;
+use domain::{
+    ids::{IntentId, OrderId},
+    money::{Currency, Money},
+};
+
+/// What a provider can do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    pub webhooks: bool,
+    pub polling: bool,
+}
+
+/// Status of a payment at its provider, in our words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Pending,
+    RequiresAction,
+    Processing,
+    Succeeded,
+    Failed,
+    Cancelled,
+    Expired,
+}
+
+impl Status {
+    /// As stored in `payment_intents.status`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::RequiresAction => "requires_action",
+            Self::Processing => "processing",
+            Self::Succeeded => "succeeded",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+/// Asks a provider for money.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreateRequest {
+    pub order_id: OrderId,
+    pub intent_id: IntentId,
+    pub amount: Money,
+    pub description: String,
+    /// How long the request may be paid, in seconds.
+    pub expires_in_seconds: i64,
+}
+
+/// What a provider answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Created {
+    pub reference: String,
+    pub status: Status,
+    pub checkout_url: Option<String>,
+}
+
+/// What a provider says of one payment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observed {
+    pub reference: String,
+    /// Our order id, if the provider carries it.
+    pub merchant_reference: Option<String>,
+    pub status: Status,
+    /// Amount of the payment, in its own currency.
+    pub amount: Money,
+    pub checkout_url: Option<String>,
+}
+
+/// A verified webhook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WebhookEvent {
+    /// Unique per provider: repeating the call repeats the key.
+    pub event_key: String,
+    /// Absent when the call is authentic but says nothing that concerns a payment.
+    pub payment: Option<Observed>,
+}
+
+/// Why a webhook is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WebhookError {
+    /// Missing, malformed or wrong signature.
+    #[error("the signature is not valid")]
+    InvalidSignature,
+    /// Authentic, but not of the provider's form.
+    #[error("the body is not of the provider's form")]
+    Malformed,
+    /// The provider sends no webhooks.
+    #[error("the provider sends no webhooks")]
+    Unsupported,
+}
+
+/// A failed call to a provider. Holds no body, no URL and no secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProviderError {
+    /// No answer, or a 5xx: the request may have been carried out.
+    #[error("the payment provider did not answer ({code})")]
+    Unavailable { code: String },
+    /// The provider refused.
+    #[error("the payment provider refused ({code})")]
+    Refused { code: String },
+    /// An answer that is not of the provider's form.
+    #[error("the payment provider answered with something else ({code})")]
+    Malformed { code: String },
+    /// Not part of what the provider can do.
+    #[error("the payment provider cannot do this")]
+    Unsupported,
+}
+
+/// One header of a webhook call, its name in lower case.
+pub type Header<'a> = (&'a str, &'a [u8]);
+
+/// One provider.
+#[async_trait]
+pub trait PaymentProvider: Send + Sync + Debug {
+    /// Stable slug: `manual`, `cryptobot`.
+    fn slug(&self) -> &'static str;
+    fn capabilities(&self) -> Capabilities;
+    fn supports(&self, currency: Currency) -> bool;
+    /// Seconds that an order paid through this provider may stay open.
+    fn window_seconds(&self) -> i64;
+    /// Asks for money. Providers without idempotency may be asked twice: call [`Self::recover`] first when an earlier call has no known answer.
+    async fn create(&self, request: &CreateRequest) -> Result<Created, ProviderError>;
+    /// Finds what an earlier [`Self::create`] with a lost answer made.
+    async fn recover(&self, request: &CreateRequest) -> Result<Option<Created>, ProviderError>;
+    /// Asks for the state of one payment; `None` when the provider does not know the reference.
+    async fn poll(&self, reference: &str) -> Result<Option<Observed>, ProviderError>;
+    /// Withdraws an unpaid request. Unknown or withdrawn already is success.
+    async fn cancel(&self, reference: &str) -> Result<(), ProviderError>;
+    /// Checks a webhook over its raw bytes, in constant time.
+    fn verify(&self, headers: &[Header<'_>], body: &[u8]) -> Result<WebhookEvent, WebhookError>;
+}

@@ -1,0 +1,30 @@
+//! The Entitlement: the right to ONE subscription (one remote user) for its whole life.
+//!
+//! It holds what the panel must show as a *desired state* with a version that only grows. Purchases and extensions append changes; nothing
+//! supersedes anything. An *operation* converges the panel to the desired state; whichever operation runs pushes the newest due version.
+//!
+//! Invariants:
+//! - I1 versions grow by one per change; an applied version is never above the desired one.
+//! - I2 an order changes an entitlement once: the same order again adds nothing.
+//! - I3 the end never moves back by an extension: base is the later of the current end and now.
+//! - I4 an operation ends once (succeeded, failed, cancelled); only a failed one can be reopened.
+//! - I5 a remote user id, once recorded, is never another customer's: it changes only by a new provisioning.
+
+mod command;
+mod decide;
+mod desired_state;
+mod error;
+mod event;
+mod operation;
+mod state;
+mod upcast;
+
+#[cfg(test)]
+mod tests;
+
+pub use command::Command;
+pub use desired_state::{DesiredState, remote_description, remote_username};
+pub use error::Error;
+pub use event::{Event, RemoteStatus};
+pub use operation::{OpenOperation, OperationKind, OperationState, Outcome};
+pub use state::{Change, Entitlement};
