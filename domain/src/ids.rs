@@ -112,7 +112,11 @@ impl IdempotencyKey {
     /// [`InvalidIdempotencyKey`] when it is shorter than 8 bytes, longer than 128, or holds anything but visible ASCII.
     pub fn parse(text: &str) -> Result<Self, InvalidIdempotencyKey> {
         let fits = (8..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
-        if fits { Ok(Self(text.to_owned())) } else { Err(InvalidIdempotencyKey) }
+        if fits {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidIdempotencyKey)
+        }
     }
 
     /// The key as text.

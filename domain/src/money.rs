@@ -43,8 +43,8 @@ const EXPONENT_0: &[&str] = &["XTR", "JPY", "KRW"];
 const EXPONENT_3: &[&str] = &["BHD", "JOD", "KWD", "OMR", "TND"];
 /// Codes with two fraction digits.
 const EXPONENT_2: &[&str] = &[
-    "RUB", "USD", "EUR", "GBP", "AED", "AMD", "AUD", "AZN", "BYN", "CAD", "CHF", "CNY", "GEL", "INR", "KZT", "MDL", "NOK",
-    "NZD", "PLN", "SEK", "TRY", "UAH", "UZS",
+    "RUB", "USD", "EUR", "GBP", "AED", "AMD", "AUD", "AZN", "BYN", "CAD", "CHF", "CNY", "GEL", "INR", "KZT", "MDL",
+    "NOK", "NZD", "PLN", "SEK", "TRY", "UAH", "UZS",
 ];
 
 impl Currency {

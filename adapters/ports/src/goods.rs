@@ -20,7 +20,10 @@ pub struct SubmitRequest {
 
 impl Debug for SubmitRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SubmitRequest").field("order_id", &self.order_id).field("kind", &self.kind).finish_non_exhaustive()
+        f.debug_struct("SubmitRequest")
+            .field("order_id", &self.order_id)
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
     }
 }
 
@@ -43,5 +46,6 @@ pub trait GoodsProvider: Send + Sync + Debug {
     /// Asks for the outcome of an accepted submission; `None` is: still working.
     async fn poll(&self, reference: &str) -> Result<Option<Submission>, AdapterError>;
     /// What one piece costs the seller in minor units of `currency`; `None` when the provider publishes no price.
-    async fn unit_cost_minor(&self, kind: Kind, currency: domain::money::Currency) -> Result<Option<i64>, AdapterError>;
+    async fn unit_cost_minor(&self, kind: Kind, currency: domain::money::Currency)
+    -> Result<Option<i64>, AdapterError>;
 }

@@ -27,17 +27,31 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// A settled goods order owes its goods, for what the customer paid.
-    Owe { order_id: OrderId, customer_id: CustomerId, product: Product, price: Money, at: Timestamp },
+    Owe {
+        order_id: OrderId,
+        customer_id: CustomerId,
+        product: Product,
+        price: Money,
+        at: Timestamp,
+    },
     /// The next submission is about to be sent.
     StartSubmission { deadline: Timestamp, at: Timestamp },
     /// The outcome of submission `attempt`.
-    RecordSubmission { attempt: i32, outcome: Submission, at: Timestamp },
+    RecordSubmission {
+        attempt: i32,
+        outcome: Submission,
+        at: Timestamp,
+    },
     /// A submission was found without an outcome after its deadline, at a provider without idempotency.
     ParkAbandoned { attempt: i32, at: Timestamp },
     /// What a poll of the reference found. `None` is: still working.
     RecordPoll { outcome: Option<Submission>, at: Timestamp },
     /// A person's verdict on a parked delivery.
-    Resolve { verdict: Verdict, reason: String, at: Timestamp },
+    Resolve {
+        verdict: Verdict,
+        reason: String,
+        at: Timestamp,
+    },
     /// A person withdraws a delivery that was not submitted, or surely not executed.
     Cancel { reason: String, at: Timestamp },
 }

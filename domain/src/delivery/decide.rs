@@ -1,9 +1,9 @@
 //! The rules of this aggregate.
 
-use cqrs_es::{Aggregate, event_sink::EventSink};
 use cqrs_es::persist::EventUpcaster;
+use cqrs_es::{Aggregate, event_sink::EventSink};
 
-use super::{Command, Error, Event, Delivery, upcast};
+use super::{Command, Delivery, Error, Event, upcast};
 use crate::{
     aggregate::{Decide, write_decision},
     log::Metadata,

@@ -33,21 +33,46 @@ pub enum FailureClass {
 #[serde(tag = "type", rename_all_fields = "camelCase")]
 pub enum Event {
     #[serde(rename = "delivery.owed")]
-    Owed { order_id: OrderId, customer_id: CustomerId, product: Product, price: Money, at: Timestamp },
+    Owed {
+        order_id: OrderId,
+        customer_id: CustomerId,
+        product: Product,
+        price: Money,
+        at: Timestamp,
+    },
     /// Committed before the provider is called. Nobody touches the delivery before `deadline`.
     #[serde(rename = "delivery.submission_started")]
-    SubmissionStarted { attempt: i32, deadline: Timestamp, at: Timestamp },
+    SubmissionStarted {
+        attempt: i32,
+        deadline: Timestamp,
+        at: Timestamp,
+    },
     #[serde(rename = "delivery.accepted")]
-    Accepted { attempt: i32, reference: String, poll_at: Timestamp, at: Timestamp },
+    Accepted {
+        attempt: i32,
+        reference: String,
+        poll_at: Timestamp,
+        at: Timestamp,
+    },
     #[serde(rename = "delivery.delivered")]
     Delivered { attempt: i32, at: Timestamp },
     #[serde(rename = "delivery.attempt_failed")]
-    AttemptFailed { attempt: i32, class: FailureClass, code: String, retry_at: Option<Timestamp>, at: Timestamp },
+    AttemptFailed {
+        attempt: i32,
+        class: FailureClass,
+        code: String,
+        retry_at: Option<Timestamp>,
+        at: Timestamp,
+    },
     /// Only a person can tell what happened.
     #[serde(rename = "delivery.parked")]
     Parked { code: String, at: Timestamp },
     #[serde(rename = "delivery.resolved")]
-    Resolved { delivered: bool, reason: String, at: Timestamp },
+    Resolved {
+        delivered: bool,
+        reason: String,
+        at: Timestamp,
+    },
     #[serde(rename = "delivery.failed")]
     Failed { code: String, at: Timestamp },
     #[serde(rename = "delivery.cancelled")]

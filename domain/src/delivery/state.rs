@@ -17,12 +17,25 @@ pub enum State {
     #[default]
     Absent,
     Owed,
-    Submitting { attempt: i32, deadline: Timestamp },
-    Accepted { attempt: i32, reference: String, poll_at: Timestamp },
-    RetryWait { until: Timestamp },
-    NeedsReview { code: String },
+    Submitting {
+        attempt: i32,
+        deadline: Timestamp,
+    },
+    Accepted {
+        attempt: i32,
+        reference: String,
+        poll_at: Timestamp,
+    },
+    RetryWait {
+        until: Timestamp,
+    },
+    NeedsReview {
+        code: String,
+    },
     Delivered,
-    Failed { code: String },
+    Failed {
+        code: String,
+    },
     Cancelled,
 }
 

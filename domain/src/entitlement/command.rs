@@ -42,9 +42,18 @@ pub enum Command {
     /// The operation's version was already applied by another one; ends it with success and without a push.
     CloseSuperseded { operation_id: OperationId, at: Timestamp },
     /// Ends the operation as failed.
-    RecordFailed { operation_id: OperationId, code: String, attempts: i32, at: Timestamp },
+    RecordFailed {
+        operation_id: OperationId,
+        code: String,
+        attempts: i32,
+        at: Timestamp,
+    },
     /// An operator's new budget for a failed operation.
     RetryOperation { operation_id: OperationId, at: Timestamp },
     /// An operator abandons an operation that has not succeeded.
-    CancelOperation { operation_id: OperationId, code: String, at: Timestamp },
+    CancelOperation {
+        operation_id: OperationId,
+        code: String,
+        at: Timestamp,
+    },
 }

@@ -66,16 +66,34 @@ pub enum Event {
     },
     /// The panel shows `version`.
     #[serde(rename = "entitlement.applied")]
-    Applied { version: i64, remote_user_id: i64, remote_status: RemoteStatus, at: Timestamp },
+    Applied {
+        version: i64,
+        remote_user_id: i64,
+        remote_status: RemoteStatus,
+        at: Timestamp,
+    },
     /// An operation reached its goal, by its own push or because a newer version was already shown.
     #[serde(rename = "entitlement.operation_succeeded")]
-    OperationSucceeded { operation_id: OperationId, superseded: bool, at: Timestamp },
+    OperationSucceeded {
+        operation_id: OperationId,
+        superseded: bool,
+        at: Timestamp,
+    },
     /// An operation gave up for good.
     #[serde(rename = "entitlement.operation_failed")]
-    OperationFailed { operation_id: OperationId, code: String, attempts: i32, at: Timestamp },
+    OperationFailed {
+        operation_id: OperationId,
+        code: String,
+        attempts: i32,
+        at: Timestamp,
+    },
     /// An operator abandoned an operation. The desired state stays.
     #[serde(rename = "entitlement.operation_cancelled")]
-    OperationCancelled { operation_id: OperationId, code: String, at: Timestamp },
+    OperationCancelled {
+        operation_id: OperationId,
+        code: String,
+        at: Timestamp,
+    },
     /// An operator gave a failed operation a new budget.
     #[serde(rename = "entitlement.operation_retried")]
     OperationRetried { operation_id: OperationId, at: Timestamp },

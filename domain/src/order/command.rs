@@ -23,7 +23,12 @@ pub enum Command {
         at: Timestamp,
     },
     /// Asks a provider for the external part; makes the window longer when `window_until` is later and the order is no goods order.
-    OpenIntent { intent_id: IntentId, provider: String, window_until: Option<Timestamp>, at: Timestamp },
+    OpenIntent {
+        intent_id: IntentId,
+        provider: String,
+        window_until: Option<Timestamp>,
+        at: Timestamp,
+    },
     /// A provider, a poll or a person says that money arrived.
     ObservePayment {
         intent_id: IntentId,

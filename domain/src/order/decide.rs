@@ -1,7 +1,7 @@
 //! The rules of this aggregate.
 
-use cqrs_es::{Aggregate, event_sink::EventSink};
 use cqrs_es::persist::EventUpcaster;
+use cqrs_es::{Aggregate, event_sink::EventSink};
 
 use super::{Command, Error, Event, Order, upcast};
 use crate::{

@@ -86,7 +86,12 @@ pub enum Event {
     WindowExtended { expires_at: Timestamp, at: Timestamp },
     /// Money was asked for at a provider.
     #[serde(rename = "order.intent_opened")]
-    IntentOpened { intent_id: IntentId, provider: String, amount: Money, at: Timestamp },
+    IntentOpened {
+        intent_id: IntentId,
+        provider: String,
+        amount: Money,
+        at: Timestamp,
+    },
     /// A payment was seen. Says nothing about the order's state.
     #[serde(rename = "order.payment_observed")]
     PaymentObserved {
@@ -99,7 +104,12 @@ pub enum Event {
     },
     /// It is paid for. `intent_id` is absent when nothing was to be paid.
     #[serde(rename = "order.paid")]
-    Paid { intent_id: Option<IntentId>, paid_minor: i64, classification: Classification, at: Timestamp },
+    Paid {
+        intent_id: Option<IntentId>,
+        paid_minor: i64,
+        classification: Classification,
+        at: Timestamp,
+    },
     /// It was withdrawn before it was paid.
     #[serde(rename = "order.cancelled")]
     Cancelled { at: Timestamp },
