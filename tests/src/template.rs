@@ -1,0 +1,109 @@
+//! The template database: migrated once per state of the migrations, cloned for every test.
+
+use crate::admin::{self, Admin};
+use sqlx::PgPool;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+/// Serialises the making of templates between processes; any fixed number will do.
+const MAKING: i64 = 0x6f6d_6e69_666c_6f77;
+
+/// Makes the template unless a twin did already; answers its name.
+pub(crate) async fn ready(admin: &Admin) -> String {
+    let name = name();
+    let mut connection = admin.connect().await;
+    lock(&mut connection).await;
+    if !exists(&mut connection, &name).await {
+        let unfinished = format!("{name}_unfinished");
+        run(
+            &mut connection,
+            format!("drop database if exists {unfinished} with (force)"),
+        )
+        .await;
+        run(&mut connection, format!("create database {unfinished}")).await;
+        migrate(&admin.owner_url(&unfinished)).await;
+        // Renamed only when whole: a process that dies half way leaves nothing that others would clone.
+        run(&mut connection, format!("alter database {unfinished} rename to {name}")).await;
+    }
+    admin::close(connection).await;
+    name
+}
+
+async fn lock(connection: &mut sqlx::PgConnection) {
+    sqlx::query("select pg_advisory_lock($1)")
+        .bind(MAKING)
+        .execute(connection)
+        .await
+        .unwrap_or_else(|error| panic!("the template lock cannot be taken: {error}"));
+}
+
+async fn exists(connection: &mut sqlx::PgConnection, name: &str) -> bool {
+    sqlx::query_scalar("select exists (select from pg_database where datname = $1)")
+        .bind(name)
+        .fetch_one(connection)
+        .await
+        .unwrap_or_else(|error| panic!("the list of databases cannot be read: {error}"))
+}
+
+async fn run(connection: &mut sqlx::PgConnection, statement: String) {
+    let shown = statement.clone();
+    admin::run(connection, statement)
+        .await
+        .unwrap_or_else(|error| panic!("{shown}: {error}"));
+}
+
+async fn migrate(url: &str) {
+    let pool = PgPool::connect(url)
+        .await
+        .unwrap_or_else(|error| panic!("the template cannot be opened: {error}"));
+    for file in migration_files() {
+        let sql = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
+            .execute(&pool)
+            .await
+            .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    }
+    riverqueue::migrate::PostgresMigrator::new(pool.clone())
+        .migrate_up()
+        .await
+        .unwrap_or_else(|error| panic!("River's migrations: {error}"));
+    let rest = "grant select, insert, update, delete on all tables in schema public to omniflow_runtime;
+                grant usage on all sequences in schema public to omniflow_runtime;
+                revoke update, delete, truncate on events from omniflow_runtime;
+                insert into installation (mode, installation_id) values ('sandbox', gen_random_uuid());";
+    sqlx::raw_sql(rest)
+        .execute(&pool)
+        .await
+        .unwrap_or_else(|error| panic!("the rest of the template: {error}"));
+    pool.close().await;
+}
+
+/// The name changes with the migrations and with the code that applies them.
+fn name() -> String {
+    let mut hasher = DefaultHasher::new();
+    for file in migration_files()
+        .into_iter()
+        .chain([root().join("adapters/store/src/migrate.rs")])
+    {
+        file.file_name().hash(&mut hasher);
+        std::fs::read(&file).unwrap_or_default().hash(&mut hasher);
+    }
+    riverqueue::migrate::MIGRATION_VERSION_LATEST.hash(&mut hasher);
+    format!("omniflow_template_{:016x}", hasher.finish())
+}
+
+fn migration_files() -> Vec<PathBuf> {
+    let folder = root().join("migrations");
+    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "sql"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}

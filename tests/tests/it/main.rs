@@ -1,0 +1,3 @@
+//! Tests that cross crates, one binary so that they link once.
+
+mod harness;
