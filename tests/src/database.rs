@@ -25,9 +25,6 @@ pub struct TestDb {
 
 impl TestDb {
     /// Clones a fresh database from the migrated template.
-    ///
-    /// # Panics
-    /// When there is no server to make it on: a test cannot go on without its database.
     pub async fn new() -> Self {
         let admin = Admin::new(
             std::env::var(SERVER)

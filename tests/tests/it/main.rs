@@ -1,3 +1,4 @@
+#![cfg(test)]
 //! Tests that cross crates, one binary so that they link once.
 
 mod harness;
