@@ -57,7 +57,12 @@ pub struct GoodsProviders(Arc<BTreeMap<String, Arc<dyn GoodsProvider>>>);
 impl GoodsProviders {
     /// A registry of these; of two with one slug the later one counts.
     pub fn new(providers: impl IntoIterator<Item = Arc<dyn GoodsProvider>>) -> Self {
-        Self(Arc::new(providers.into_iter().map(|provider| (provider.slug().to_owned(), provider)).collect()))
+        Self(Arc::new(
+            providers
+                .into_iter()
+                .map(|provider| (provider.slug().to_owned(), provider))
+                .collect(),
+        ))
     }
 
     /// The provider of that slug.

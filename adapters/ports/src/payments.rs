@@ -159,7 +159,12 @@ pub struct PaymentProviders(Arc<BTreeMap<&'static str, Arc<dyn PaymentProvider>>
 impl PaymentProviders {
     /// A registry of these; of two with one slug the later one counts.
     pub fn new(providers: impl IntoIterator<Item = Arc<dyn PaymentProvider>>) -> Self {
-        Self(Arc::new(providers.into_iter().map(|provider| (provider.slug(), provider)).collect()))
+        Self(Arc::new(
+            providers
+                .into_iter()
+                .map(|provider| (provider.slug(), provider))
+                .collect(),
+        ))
     }
 
     /// The provider of that slug.

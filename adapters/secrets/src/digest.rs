@@ -25,7 +25,11 @@ pub fn constant_time_eq(left: &[u8], right: &[u8]) -> bool {
 
 /// Lower-case hex.
 pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]).filter_map(|nibble| char::from_digit(u32::from(nibble), 16)).collect()
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 0x0f])
+        .filter_map(|nibble| char::from_digit(u32::from(nibble), 16))
+        .collect()
 }
 
 /// Reads exactly `N` bytes of lower-case hex. Upper case is refused on purpose: where a signature is spelt in hex there is one spelling of
@@ -65,9 +69,15 @@ mod tests {
 
     #[test]
     fn known_answers() {
-        assert_eq!(hex(&sha256(b"abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(
+            hex(&sha256(b"abc")),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
         let tag = hmac_sha256(b"Jefe", b"what do ya want for nothing?");
-        assert_eq!(hex(&tag), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+        assert_eq!(
+            hex(&tag),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
     }
 
     #[test]

@@ -37,11 +37,18 @@ mod tests {
 
     #[test]
     fn tokens_are_long_url_safe_and_different() {
-        let tokens: HashSet<String> = (0..64).filter_map(|_| generate().ok()).map(|token| token.expose().clone()).collect();
+        let tokens: HashSet<String> = (0..64)
+            .filter_map(|_| generate().ok())
+            .map(|token| token.expose().clone())
+            .collect();
         assert_eq!(tokens.len(), 64);
         for token in tokens {
             assert_eq!(token.len(), 43);
-            assert!(token.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'));
+            assert!(
+                token
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+            );
         }
     }
 }

@@ -30,7 +30,12 @@ const TELLING_WORDS: &[&str] = &["pan", "card", "cvv", "cvc", "iban"];
 /// A copy without secrets.
 pub fn json(value: &Value) -> Value {
     match value {
-        Value::Object(fields) => Value::Object(fields.iter().map(|(key, value)| (key.clone(), field(key, value))).collect::<Map<_, _>>()),
+        Value::Object(fields) => Value::Object(
+            fields
+                .iter()
+                .map(|(key, value)| (key.clone(), field(key, value)))
+                .collect::<Map<_, _>>(),
+        ),
         Value::Array(items) => Value::Array(items.iter().map(json).collect()),
         Value::String(content) => Value::String(text(content)),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
@@ -38,12 +43,21 @@ pub fn json(value: &Value) -> Value {
 }
 
 fn field(key: &str, value: &Value) -> Value {
-    if is_telling(key) { Value::String(REDACTED.to_owned()) } else { json(value) }
+    if is_telling(key) {
+        Value::String(REDACTED.to_owned())
+    } else {
+        json(value)
+    }
 }
 
 fn is_telling(key: &str) -> bool {
-    let plain: String = key.chars().filter(|it| it.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    TELLING.iter().any(|part| plain.contains(part)) || words(key).iter().any(|word| TELLING_WORDS.contains(&word.as_str()))
+    let plain: String = key
+        .chars()
+        .filter(|it| it.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect();
+    TELLING.iter().any(|part| plain.contains(part))
+        || words(key).iter().any(|word| TELLING_WORDS.contains(&word.as_str()))
 }
 
 /// The words of a key in lower case, without a plural s: `cardPan`, `card_pan`, `CARD-PANS` have two.
@@ -60,5 +74,8 @@ fn words(key: &str) -> Vec<String> {
         }
         last_was_lower = character.is_lowercase();
     }
-    words.into_iter().map(|word| word.strip_suffix('s').map_or_else(|| word.clone(), str::to_owned)).collect()
+    words
+        .into_iter()
+        .map(|word| word.strip_suffix('s').map_or_else(|| word.clone(), str::to_owned))
+        .collect()
 }

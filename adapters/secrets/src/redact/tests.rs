@@ -10,8 +10,14 @@ fn check(input: &str, expected: &str) {
 
 #[test]
 fn rule_1_addresses_go_whole() {
-    check("GET https://panel.example/api/users?key=1 failed", "GET [redacted] failed");
-    check("link 'vless://uuid@host:443?x=y#name' is dead", "link '[redacted]' is dead");
+    check(
+        "GET https://panel.example/api/users?key=1 failed",
+        "GET [redacted] failed",
+    );
+    check(
+        "link 'vless://uuid@host:443?x=y#name' is dead",
+        "link '[redacted]' is dead",
+    );
     check("<a href=\"http://x.example/y\">", "<a href=\"[redacted]\">");
     for scheme in ["vmess", "trojan", "ss", "HTTPS", "postgres"] {
         check(&format!("see {scheme}://user:pw@host/path"), "see [redacted]");
@@ -25,18 +31,33 @@ fn rule_2_bot_tokens_go() {
     let token = format!("123456789:{}", "AAE-x_9".repeat(5));
     check(&format!("bot{token} answered 401"), "bot[redacted] answered 401");
     check("at 12:30:59 and 1234567:short", "at 12:30:59 and 1234567:short");
-    check(&format!("12345:{}", "a".repeat(35)), &format!("12345:{}", "a".repeat(35)));
+    check(
+        &format!("12345:{}", "a".repeat(35)),
+        &format!("12345:{}", "a".repeat(35)),
+    );
 }
 
 #[test]
 fn rule_3_credentials_behind_their_names_go() {
-    check("Authorization: Bearer abcdef.ghij-klmn", "Authorization: Bearer [redacted]");
-    check("authorization=Basic b21uaWZsb3c6dG9rZW4=", "authorization=Basic [redacted]");
+    check(
+        "Authorization: Bearer abcdef.ghij-klmn",
+        "Authorization: Bearer [redacted]",
+    );
+    check(
+        "authorization=Basic b21uaWZsb3c6dG9rZW4=",
+        "authorization=Basic [redacted]",
+    );
     check("sent token abcdefgh to it", "sent token [redacted] to it");
     check("api key: ABCDEFGH1", "api key: [redacted]");
     check("API_KEY=ABCDEFGH1&x=1", "API_KEY=[redacted]&x=1");
-    check("{\"accessToken\":\"abcdefgh12\",\"n\":1}", "{\"accessToken\":\"[redacted]\",\"n\":1}");
-    check("{\\\"secret\\\":\\\"abcdefgh12\\\"}", "{\\\"secret\\\":\\\"[redacted]\\\"}");
+    check(
+        "{\"accessToken\":\"abcdefgh12\",\"n\":1}",
+        "{\"accessToken\":\"[redacted]\",\"n\":1}",
+    );
+    check(
+        "{\\\"secret\\\":\\\"abcdefgh12\\\"}",
+        "{\\\"secret\\\":\\\"[redacted]\\\"}",
+    );
     check("password = 'p@ss!word$'", "password = '[redacted]'");
     check("passwd hunter2hunter2", "passwd [redacted]");
     check("token ok", "token ok");
@@ -48,7 +69,10 @@ fn rule_4_runs_of_13_to_19_digits_go() {
     check("card 4111111111111111 declined", "card [redacted] declined");
     check("1234567890123", "[redacted]");
     check("1234567890123456789", "[redacted]");
-    check("123456789012 and 12345678901234567890", "123456789012 and 12345678901234567890");
+    check(
+        "123456789012 and 12345678901234567890",
+        "123456789012 and 12345678901234567890",
+    );
 }
 
 #[test]
@@ -92,13 +116,16 @@ fn structured_values_under_telling_keys_go_whole() {
 
 #[test]
 fn short_keys_are_words_of_their_own() {
-    let plain = value!({"company": "c", "panel": "p", "discarded": true, "expanded": 1, "cardinality": 3, "participant": "x"});
+    let plain =
+        value!({"company": "c", "panel": "p", "discarded": true, "expanded": 1, "cardinality": 3, "participant": "x"});
     assert_eq!(json(&plain), plain);
 }
 
 #[test]
 fn objects_and_arrays_are_walked() {
-    let redacted = json(&value!([{"items": [{"note": "see https://x/y"}, ["token=abcdefgh", 5, null], {"deep": {"secret": "s"}}]}]));
+    let redacted = json(
+        &value!([{"items": [{"note": "see https://x/y"}, ["token=abcdefgh", 5, null], {"deep": {"secret": "s"}}]}]),
+    );
     assert_eq!(
         redacted,
         value!([{"items": [{"note": "see [redacted]"}, ["token=[redacted]", 5, null], {"deep": {"secret": "[redacted]"}}]}])
@@ -107,9 +134,19 @@ fn objects_and_arrays_are_walked() {
 
 #[test]
 fn an_address_keeps_scheme_and_host() {
-    assert_eq!(address("https://user:pw@panel.example:8443/x?y#z"), "https://panel.example:8443");
+    assert_eq!(
+        address("https://user:pw@panel.example:8443/x?y#z"),
+        "https://panel.example:8443"
+    );
     assert_eq!(address("http://[::1]:80"), "http://[::1]:80");
-    for hidden in ["", "panel.example/secret", "://x", "https://", "https://a b/c", "ht tp://x"] {
+    for hidden in [
+        "",
+        "panel.example/secret",
+        "://x",
+        "https://",
+        "https://a b/c",
+        "ht tp://x",
+    ] {
         assert_eq!(address(hidden), REDACTED, "{hidden:?}");
     }
 }

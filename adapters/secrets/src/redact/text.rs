@@ -24,7 +24,9 @@ const GAP: usize = 8;
 pub fn text(text: &str) -> String {
     let text = url::urls(text);
     let text = hide(&text, bot_token);
-    let text = hide(&text, |bytes, at| named_value(bytes, at, CREDENTIALS, CREDENTIAL_LENGTH));
+    let text = hide(&text, |bytes, at| {
+        named_value(bytes, at, CREDENTIALS, CREDENTIAL_LENGTH)
+    });
     let text = hide(&text, card_number);
     hide(&text, |bytes, at| named_value(bytes, at, IDENTIFIERS, NAMED_LENGTH))
 }
@@ -55,24 +57,29 @@ fn hide(text: &str, scan: impl Fn(&[u8], usize) -> Option<Hit>) -> String {
 
 /// 6 to 12 digits, a colon, at least 30 of the URL-safe alphabet.
 fn bot_token(bytes: &[u8], at: usize) -> Option<Hit> {
-    if !starts_run(bytes, at, u8::is_ascii_digit) {
+    if !starts_run(bytes, at, is_digit) {
         return None;
     }
-    let digits = run(bytes, at, 13, u8::is_ascii_digit);
+    let digits = run(bytes, at, 13, is_digit);
     let colon = at.checked_add(digits)?;
     let start = colon.checked_add(1)?;
     let length = run(bytes, start, usize::MAX, is_url_safe);
-    ((6..=12).contains(&digits) && bytes.get(colon) == Some(&b':') && length >= 30)
-        .then_some(Hit { start: at, end: start.saturating_add(length) })
+    ((6..=12).contains(&digits) && bytes.get(colon) == Some(&b':') && length >= 30).then_some(Hit {
+        start: at,
+        end: start.saturating_add(length),
+    })
 }
 
 /// A run of 13 to 19 digits.
 fn card_number(bytes: &[u8], at: usize) -> Option<Hit> {
-    if !starts_run(bytes, at, u8::is_ascii_digit) {
+    if !starts_run(bytes, at, is_digit) {
         return None;
     }
-    let digits = run(bytes, at, 20, u8::is_ascii_digit);
-    (13..=19).contains(&digits).then_some(Hit { start: at, end: at.saturating_add(digits) })
+    let digits = run(bytes, at, 20, is_digit);
+    (13..=19).contains(&digits).then_some(Hit {
+        start: at,
+        end: at.saturating_add(digits),
+    })
 }
 
 /// A name out of the list and the value behind it; the name stays readable.
@@ -86,7 +93,10 @@ fn named_value(bytes: &[u8], at: usize, names: &[&[&str]], bare_length: usize) -
         return None;
     }
     let (length, least) = if assigned {
-        (run(bytes, start, usize::MAX, |byte| !ends_value(*byte)), NAMED_LENGTH.min(bare_length))
+        (
+            run(bytes, start, usize::MAX, |byte| !ends_value(byte)),
+            NAMED_LENGTH.min(bare_length),
+        )
     } else {
         (run(bytes, start, usize::MAX, is_credential), bare_length)
     };
@@ -121,26 +131,42 @@ fn starts_word(bytes: &[u8], at: usize) -> bool {
     })
 }
 
-fn starts_run(bytes: &[u8], at: usize, of: impl Fn(&u8) -> bool) -> bool {
-    !at.checked_sub(1).and_then(|before| bytes.get(before)).is_some_and(of)
+fn starts_run(bytes: &[u8], at: usize, of: impl Fn(u8) -> bool) -> bool {
+    !at.checked_sub(1)
+        .and_then(|before| bytes.get(before))
+        .is_some_and(|byte| of(*byte))
 }
 
-fn run(bytes: &[u8], at: usize, most: usize, of: impl Fn(&u8) -> bool) -> usize {
-    bytes.get(at..).unwrap_or(&[]).iter().take(most).take_while(|byte| of(byte)).count()
+fn run(bytes: &[u8], at: usize, most: usize, of: impl Fn(u8) -> bool) -> usize {
+    bytes
+        .get(at..)
+        .unwrap_or(&[])
+        .iter()
+        .take(most)
+        .take_while(|byte| of(**byte))
+        .count()
 }
 
-fn is_url_safe(byte: &u8) -> bool {
+fn is_digit(byte: u8) -> bool {
+    byte.is_ascii_digit()
+}
+
+fn is_url_safe(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-fn is_credential(byte: &u8) -> bool {
+fn is_credential(byte: u8) -> bool {
     is_url_safe(byte) || matches!(byte, b'.' | b'+' | b'/' | b'=')
 }
 
-fn is_gap(byte: &u8) -> bool {
+fn is_gap(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b':' | b'=' | b'"' | b'\'' | b'`' | b'\\' | b'>')
 }
 
 fn ends_value(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b'<' | b'>' | b',' | b';' | b'&' | b')' | b'}' | b']')
+    byte.is_ascii_whitespace()
+        || matches!(
+            byte,
+            b'"' | b'\'' | b'`' | b'\\' | b'<' | b'>' | b',' | b';' | b'&' | b')' | b'}' | b']'
+        )
 }

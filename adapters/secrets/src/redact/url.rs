@@ -12,7 +12,11 @@ pub(super) fn urls(text: &str) -> String {
         let kept = head.get(..head.len().saturating_sub(scheme)).unwrap_or(head);
         out.push_str(kept);
         out.push_str(if scheme == 0 { "://" } else { REDACTED });
-        let end = if scheme == 0 { 0 } else { tail.find(ends_url).unwrap_or(tail.len()) };
+        let end = if scheme == 0 {
+            0
+        } else {
+            tail.find(ends_url).unwrap_or(tail.len())
+        };
         rest = tail.get(end..).unwrap_or("");
     }
     out.push_str(rest);
@@ -39,7 +43,10 @@ fn is_scheme(byte: u8) -> bool {
 }
 
 fn is_host(host: &str) -> bool {
-    !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']'))
+    !host.is_empty()
+        && host
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b':' | b'[' | b']'))
 }
 
 fn ends_url(character: char) -> bool {

@@ -23,7 +23,10 @@ pub struct KeyRing {
 impl KeyRing {
     /// A ring of one key.
     pub const fn new(active: DataKey) -> Self {
-        Self { active, old: Vec::new() }
+        Self {
+            active,
+            old: Vec::new(),
+        }
     }
 
     /// Adds a key that only opens.
@@ -52,8 +55,12 @@ impl KeyRing {
         let key = self.active.column_key(place).ok_or(SealError::CannotSeal)?;
         let nonce = token::random_bytes::<NONCE>().map_err(|_| SealError::CannotSeal)?;
         let mut boxed = value.to_vec();
-        key.seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(binding(id, place)), &mut boxed)
-            .map_err(|_| SealError::CannotSeal)?;
+        key.seal_in_place_append_tag(
+            Nonce::assume_unique_for_key(nonce),
+            Aad::from(binding(id, place)),
+            &mut boxed,
+        )
+        .map_err(|_| SealError::CannotSeal)?;
         let mut sealed = Vec::with_capacity(boxed.len().saturating_add(NONCE).saturating_add(2));
         sealed.extend_from_slice(&[FORMAT, id]);
         sealed.extend_from_slice(&nonce);
@@ -72,7 +79,10 @@ impl KeyRing {
             return Err(SealError::UnknownFormat);
         }
         let mut outcome = Err(SealError::UnknownKey { key_id: id });
-        for key in std::iter::once(&self.active).chain(&self.old).filter(|key| key.id() == id) {
+        for key in std::iter::once(&self.active)
+            .chain(&self.old)
+            .filter(|key| key.id() == id)
+        {
             outcome = open_with(key, place, id, *nonce, boxed);
             if outcome.is_ok() {
                 break;
@@ -82,11 +92,21 @@ impl KeyRing {
     }
 }
 
-fn open_with(key: &DataKey, place: &Place<'_>, id: u8, nonce: [u8; NONCE], boxed: &[u8]) -> Result<Secret<Vec<u8>>, SealError> {
+fn open_with(
+    key: &DataKey,
+    place: &Place<'_>,
+    id: u8,
+    nonce: [u8; NONCE],
+    boxed: &[u8],
+) -> Result<Secret<Vec<u8>>, SealError> {
     let key = key.column_key(place).ok_or(SealError::DoesNotOpen)?;
     let mut work = Secret::new(boxed.to_vec());
     let value = key
-        .open_in_place(Nonce::assume_unique_for_key(nonce), Aad::from(binding(id, place)), work.expose_mut())
+        .open_in_place(
+            Nonce::assume_unique_for_key(nonce),
+            Aad::from(binding(id, place)),
+            work.expose_mut(),
+        )
         .map_err(|_| SealError::DoesNotOpen)?;
     Ok(Secret::new(value.to_vec()))
 }

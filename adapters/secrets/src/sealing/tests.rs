@@ -3,7 +3,11 @@ use proptest::prelude::*;
 
 use super::*;
 
-const HOME: Place<'static> = Place { table: "goods_providers", column: "credentials", row: "fragment" };
+const HOME: Place<'static> = Place {
+    table: "goods_providers",
+    column: "credentials",
+    row: "fragment",
+};
 
 fn key(seed: u8) -> DataKey {
     DataKey::new([seed; 32])
@@ -27,7 +31,10 @@ fn a_generated_key_is_its_text() {
     let (made, text) = DataKey::generate().expect("randomness");
     let read = DataKey::parse(text.expose()).expect("its own text");
     let sealed = KeyRing::new(made).seal(&HOME, b"value").expect("seals");
-    assert_eq!(KeyRing::new(read).open(&HOME, &sealed).expect("opens").expose(), b"value");
+    assert_eq!(
+        KeyRing::new(read).open(&HOME, &sealed).expect("opens").expose(),
+        b"value"
+    );
 }
 
 #[test]
@@ -38,12 +45,19 @@ fn an_old_key_still_opens_and_sealing_again_changes_the_key_id_only() {
     assert_eq!(ring.open(&HOME, &sealed).expect("old key opens").expose(), b"token");
     assert!(ring.is_stale(&sealed));
 
-    let again = ring.seal(&HOME, ring.open(&HOME, &sealed).expect("opens").expose()).expect("seals");
+    let again = ring
+        .seal(&HOME, ring.open(&HOME, &sealed).expect("opens").expose())
+        .expect("seals");
     assert!(!ring.is_stale(&again));
     assert_eq!(again[0], sealed[0]);
     assert_eq!(again[1], ring.active_id());
     assert_eq!(ring.open(&HOME, &again).expect("opens").expose(), b"token");
-    assert_eq!(old.open(&HOME, &again).err(), Some(SealError::UnknownKey { key_id: ring.active_id() }));
+    assert_eq!(
+        old.open(&HOME, &again).err(),
+        Some(SealError::UnknownKey {
+            key_id: ring.active_id()
+        })
+    );
 }
 
 #[test]
@@ -58,14 +72,20 @@ fn keys_that_share_an_id_are_each_tried() {
         .find(|candidate| candidate.id() == wanted)
         .expect("one of 4096 keys shares a one-byte id");
     let sealed = KeyRing::new(key(0)).seal(&HOME, b"value").expect("seals");
-    assert_eq!(KeyRing::new(twin.clone()).open(&HOME, &sealed).err(), Some(SealError::DoesNotOpen));
+    assert_eq!(
+        KeyRing::new(twin.clone()).open(&HOME, &sealed).err(),
+        Some(SealError::DoesNotOpen)
+    );
     assert!(KeyRing::new(twin).with_old(key(0)).open(&HOME, &sealed).is_ok());
 }
 
 #[test]
 fn two_seals_of_one_value_differ() {
     let ring = KeyRing::new(key(1));
-    assert_ne!(ring.seal(&HOME, b"x").expect("seals"), ring.seal(&HOME, b"x").expect("seals"));
+    assert_ne!(
+        ring.seal(&HOME, b"x").expect("seals"),
+        ring.seal(&HOME, b"x").expect("seals")
+    );
 }
 
 proptest! {
