@@ -1,0 +1,27 @@
+//! Why telemetry could not be set up.
+
+/// A start-up failure.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TelemetryError {
+    /// The filter is not of the form `info,sqlx=warn`.
+    #[error("the log filter cannot be read: {0}")]
+    Filter(String),
+    /// Logs or metrics were set up before.
+    #[error("telemetry is set up already")]
+    AlreadyInstalled,
+    /// A histogram's buckets were refused.
+    #[error("the metrics recorder was refused: {0}")]
+    Recorder(String),
+}
+
+impl TelemetryError {
+    /// Stable machine value.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Filter(_) => "log_filter_invalid",
+            Self::AlreadyInstalled => "telemetry_already_installed",
+            Self::Recorder(_) => "metrics_recorder_refused",
+        }
+    }
+}
