@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::money::MAX_MINOR;
+
 /// One product of the shop, with what it costs the seller.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -30,4 +32,21 @@ pub enum Kind {
         /// How long.
         months: i32,
     },
+}
+
+impl Product {
+    /// Something that its provider delivers, at a cost that is not negative.
+    pub fn is_sellable(&self) -> bool {
+        self.kind.is_sellable() && self.cost_minor.is_none_or(|cost| (0..=MAX_MINOR).contains(&cost))
+    }
+}
+
+impl Kind {
+    /// Stars come from 50 up, Premium for 3, 6 or 12 months.
+    pub const fn is_sellable(self) -> bool {
+        match self {
+            Self::TelegramStars { quantity } => quantity >= 50,
+            Self::TelegramPremium { months } => matches!(months, 3 | 6 | 12),
+        }
+    }
 }

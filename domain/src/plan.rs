@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::ids::PlanVersionId;
+use crate::{ids::PlanVersionId, money::MAX_MINOR};
 
 /// The terms of one plan version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,4 +31,32 @@ pub struct Limits {
     pub devices: Option<i32>,
     /// Squads of the panel, sorted and without repeats, so that equal choices are equal bytes.
     pub squads: Vec<Uuid>,
+}
+
+/// Longest period and longest grace, in seconds: a hundred years of 365.25 days.
+pub const MAX_SPAN_SECONDS: i64 = 3_155_760_000;
+
+impl Terms {
+    /// A period of at least one second, a grace that is not negative, neither beyond [`MAX_SPAN_SECONDS`], and valid limits.
+    pub fn are_valid(&self) -> bool {
+        (1..=MAX_SPAN_SECONDS).contains(&self.duration_seconds)
+            && (0..=MAX_SPAN_SECONDS).contains(&self.grace_seconds)
+            && self.limits.are_valid()
+    }
+}
+
+impl Limits {
+    /// Nothing negative. Traffic stays within what JSON numbers hold exactly; zero is refused, because the panel reads it as unlimited.
+    pub fn are_valid(&self) -> bool {
+        self.traffic_bytes.is_none_or(|bytes| (1..=MAX_MINOR).contains(&bytes))
+            && self.devices.is_none_or(|devices| devices >= 1)
+    }
+
+    /// The same limits with squads sorted and without repeats.
+    #[must_use]
+    pub fn normalised(mut self) -> Self {
+        self.squads.sort_unstable();
+        self.squads.dedup();
+        self
+    }
 }

@@ -1,6 +1,8 @@
 //! Points in time and spans. Nothing here reads a clock: time comes in with the command.
 
-use chrono::{DateTime, SubsecRound as _, TimeDelta, Utc};
+use std::time::Duration;
+
+use chrono::{DateTime, Datelike as _, SubsecRound as _, TimeDelta, Utc};
 
 /// A point in time, UTC. PostgreSQL keeps microseconds, so a [`Timestamp`] that goes into an event is cut to them first.
 pub type Timestamp = DateTime<Utc>;
@@ -13,4 +15,17 @@ pub fn to_stored_precision(at: Timestamp) -> Timestamp {
 /// `at` moved by whole seconds; `None` beyond the calendar's range.
 pub fn plus_seconds(at: Timestamp, seconds: i64) -> Option<Timestamp> {
     at.checked_add_signed(TimeDelta::try_seconds(seconds)?)
+}
+
+/// Storage, RFC 3339 and every system we talk to agree on years from 1 to 9999 only.
+pub fn within_calendar(at: Timestamp) -> bool {
+    (1..=9999).contains(&at.year())
+}
+
+/// `at` moved by a pause; `at` itself when that leaves the calendar, so that nothing waits for ever.
+pub fn plus(at: Timestamp, pause: Duration) -> Timestamp {
+    TimeDelta::from_std(pause)
+        .ok()
+        .and_then(|delta| at.checked_add_signed(delta))
+        .unwrap_or(at)
 }

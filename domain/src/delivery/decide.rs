@@ -1,12 +1,13 @@
-//! The rules of this aggregate.
+//! The rules of a delivery: each command is decided from the whole state at once.
 
 use cqrs_es::persist::EventUpcaster;
 use cqrs_es::{Aggregate, event_sink::EventSink};
 
-use super::{Command, Delivery, Error, Event, upcast};
+use super::{Command, Delivery, Error, Event, MAX_SUBMISSIONS, State, decision, outcome, public, upcast};
 use crate::{
     aggregate::{Decide, write_decision},
     log::Metadata,
+    time::{Timestamp, to_stored_precision},
     topics::Message,
 };
 
@@ -21,19 +22,100 @@ impl Aggregate for Delivery {
         write_decision(self, command, sink).await
     }
 
-    fn apply(&mut self, _event: Event) {}
+    fn apply(&mut self, event: Event) {
+        self.evolve(event);
+    }
 }
 
 impl Decide for Delivery {
-    fn decide(&self, _command: Command) -> Result<Vec<Event>, Error> {
-        Ok(Vec::new())
+    fn decide(&self, command: Command) -> Result<Vec<Event>, Error> {
+        if self.state == State::Absent && !matches!(command, Command::Owe { .. }) {
+            return Err(Error::NotFound);
+        }
+        match command {
+            Command::Owe {
+                order_id,
+                customer_id,
+                product,
+                price,
+                at,
+            } => {
+                let owed = Event::Owed {
+                    order_id,
+                    customer_id,
+                    product,
+                    price,
+                    at: to_stored_precision(at),
+                };
+                self.owe(owed)
+            }
+            Command::StartSubmission { deadline, at } => {
+                self.start_submission(to_stored_precision(deadline), to_stored_precision(at))
+            }
+            Command::RecordSubmission { attempt, outcome, at } => {
+                outcome::of_submission(self, attempt, outcome, to_stored_precision(at))
+            }
+            Command::ParkAbandoned { attempt, at } => outcome::of_abandoned(self, attempt, to_stored_precision(at)),
+            Command::RecordPoll { outcome, at } => outcome::of_poll(self, outcome, to_stored_precision(at)),
+            Command::Resolve { verdict, reason, at } => {
+                decision::resolve(self, verdict, reason, to_stored_precision(at))
+            }
+            Command::Cancel { reason, at } => decision::cancel(self, reason, to_stored_precision(at)),
+        }
     }
 
-    fn announce(&self, _event: &Event, _event_id: &str, _metadata: &Metadata) -> Vec<Message> {
-        Vec::new()
+    fn announce(&self, event: &Event, _event_id: &str, _metadata: &Metadata) -> Vec<Message> {
+        public::announce(event)
     }
 
     fn upcasters() -> Vec<Box<dyn EventUpcaster>> {
         upcast::upcasters()
+    }
+}
+
+impl Delivery {
+    fn owe(&self, owed: Event) -> Result<Vec<Event>, Error> {
+        let Event::Owed {
+            order_id,
+            customer_id,
+            product,
+            price,
+            ..
+        } = &owed
+        else {
+            return Ok(Vec::new());
+        };
+        if self.state == State::Absent {
+            return if price.amount_minor() < 0 {
+                Err(Error::InvalidPrice)
+            } else {
+                Ok(vec![owed])
+            };
+        }
+        let same = self.order_id == *order_id
+            && self.customer_id == *customer_id
+            && self.product.as_ref() == Some(product)
+            && self.price == Some(*price);
+        if same { Ok(Vec::new()) } else { Err(Error::AlreadyOwed) }
+    }
+
+    /// When the next one is due is the schedule's matter; that none is open, and that one is left, is ours.
+    fn start_submission(&self, deadline: Timestamp, at: Timestamp) -> Result<Vec<Event>, Error> {
+        match self.state {
+            State::Owed | State::RetryWait { .. } => {
+                if self.attempts >= MAX_SUBMISSIONS {
+                    return Err(Error::AttemptsExhausted);
+                }
+                let attempt = self.attempts.checked_add(1).ok_or(Error::AttemptsExhausted)?;
+                Ok(vec![Event::SubmissionStarted { attempt, deadline, at }])
+            }
+            State::Absent
+            | State::Submitting { .. }
+            | State::Accepted { .. }
+            | State::NeedsReview { .. }
+            | State::Delivered
+            | State::Failed { .. }
+            | State::Cancelled => Err(Error::NotSubmittable),
+        }
     }
 }

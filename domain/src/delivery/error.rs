@@ -6,20 +6,34 @@ use crate::aggregate::Rejection;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// No event yet.
     #[error("the delivery does not exist")]
     NotFound,
+    /// Owed already, with other content.
     #[error("the order is owed other goods")]
     AlreadyOwed,
+    /// A submission is open, the provider has it, or it has ended.
     #[error("the delivery is not waiting for a submission")]
     NotSubmittable,
+    /// Six submissions were started.
     #[error("all submissions are used up")]
     AttemptsExhausted,
+    /// No submission of that number was started.
     #[error("the outcome belongs to another submission")]
     StaleAttempt,
+    /// Its worker may still be waiting for the answer.
+    #[error("the submission is within its deadline")]
+    SubmissionOpen,
+    /// Nobody pays less than nothing.
+    #[error("the price is negative")]
+    InvalidPrice,
+    /// Not in review, or resolved otherwise.
     #[error("only a parked delivery can be resolved")]
     NotParked,
+    /// Something may have been bought, or it has ended.
     #[error("the delivery can no longer be cancelled")]
     NotCancellable,
+    /// No provider has taken it yet.
     #[error("the delivery has no reference to poll")]
     NotPolled,
 }
@@ -30,9 +44,13 @@ impl Rejection for Error {
             Self::NotFound => "delivery_not_found",
             Self::AlreadyOwed => "delivery_conflict",
             Self::AttemptsExhausted => "attempts_exhausted",
-            Self::NotSubmittable | Self::StaleAttempt | Self::NotParked | Self::NotCancellable | Self::NotPolled => {
-                "state_conflict"
-            }
+            Self::InvalidPrice => "invalid_price",
+            Self::NotSubmittable
+            | Self::SubmissionOpen
+            | Self::StaleAttempt
+            | Self::NotParked
+            | Self::NotCancellable
+            | Self::NotPolled => "state_conflict",
         }
     }
 }

@@ -6,6 +6,7 @@
 //!   └── retry_wait(until) ◀────────┤     (surely not executed)
 //!                                  ├──▶ failed        (permanent, recipient, exhausted)
 //!                                  └──▶ needs_review  (nobody knows) ──Resolve──▶ delivered | failed
+//! owed, retry_wait ──Cancel──▶ cancelled
 //! ```
 //!
 //! Invariants:
@@ -16,8 +17,12 @@
 
 mod command;
 mod decide;
+mod decision;
 mod error;
 mod event;
+mod outcome;
+mod public;
+mod schedule;
 mod state;
 mod upcast;
 
@@ -27,4 +32,5 @@ mod tests;
 pub use command::{Command, Submission, Verdict};
 pub use error::Error;
 pub use event::{Event, FailureClass};
+pub use schedule::{ABANDONED, MAX_SUBMISSIONS, POLL_SECONDS, backoff};
 pub use state::{Delivery, State};

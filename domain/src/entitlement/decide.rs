@@ -1,12 +1,13 @@
-//! The rules of this aggregate.
+//! The rules of an entitlement: each command is decided from the whole state at once.
 
 use cqrs_es::persist::EventUpcaster;
 use cqrs_es::{Aggregate, event_sink::EventSink};
 
-use super::{Command, Entitlement, Error, Event, upcast};
+use super::{Command, Entitlement, Error, Event, grant, operations, public, upcast};
 use crate::{
     aggregate::{Decide, write_decision},
     log::Metadata,
+    time::to_stored_precision,
     topics::Message,
 };
 
@@ -21,16 +22,80 @@ impl Aggregate for Entitlement {
         write_decision(self, command, sink).await
     }
 
-    fn apply(&mut self, _event: Event) {}
+    fn apply(&mut self, event: Event) {
+        self.evolve(event);
+    }
 }
 
 impl Decide for Entitlement {
-    fn decide(&self, _command: Command) -> Result<Vec<Event>, Error> {
-        Ok(Vec::new())
+    fn decide(&self, command: Command) -> Result<Vec<Event>, Error> {
+        if !self.is_granted() && !matches!(command, Command::Grant { .. }) {
+            return Err(Error::NotFound);
+        }
+        match command {
+            Command::Grant {
+                entitlement_id,
+                subscription_id,
+                customer_id,
+                order_id,
+                terms,
+                effective_at,
+                operation,
+                at,
+            } => {
+                let owner = grant::Owner {
+                    entitlement_id,
+                    subscription_id,
+                    customer_id,
+                };
+                let period = grant::Period::new(order_id, terms, effective_at, at);
+                grant::first(self, owner, period, operation)
+            }
+            Command::Extend {
+                order_id,
+                terms,
+                effective_at,
+                operation,
+                at,
+            } => grant::further(self, grant::Period::new(order_id, terms, effective_at, at), operation),
+            Command::OpenReconcile { operation, at } => {
+                operations::open_reconcile(self, operation, to_stored_precision(at))
+            }
+            Command::RecordApplied {
+                operation_id,
+                version,
+                remote_user_id,
+                remote_status,
+                at,
+            } => {
+                let shown = operations::Shown {
+                    version,
+                    remote_user_id,
+                    remote_status,
+                    at: to_stored_precision(at),
+                };
+                operations::record_applied(self, operation_id, &shown)
+            }
+            Command::CloseSuperseded { operation_id, at } => {
+                operations::close_superseded(self, operation_id, to_stored_precision(at))
+            }
+            Command::RecordFailed {
+                operation_id,
+                code,
+                attempts,
+                at,
+            } => operations::record_failed(self, operation_id, code, attempts, to_stored_precision(at)),
+            Command::RetryOperation { operation_id, at } => {
+                operations::retry(self, operation_id, to_stored_precision(at))
+            }
+            Command::CancelOperation { operation_id, code, at } => {
+                operations::cancel(self, operation_id, code, to_stored_precision(at))
+            }
+        }
     }
 
-    fn announce(&self, _event: &Event, _event_id: &str, _metadata: &Metadata) -> Vec<Message> {
-        Vec::new()
+    fn announce(&self, event: &Event, _event_id: &str, _metadata: &Metadata) -> Vec<Message> {
+        public::announce(event)
     }
 
     fn upcasters() -> Vec<Box<dyn EventUpcaster>> {

@@ -6,24 +6,37 @@ use crate::aggregate::Rejection;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// No event yet.
     #[error("the entitlement does not exist")]
     NotFound,
+    /// Granted, but not by this request.
     #[error("the entitlement was granted to another order, customer or subscription")]
     AlreadyGranted,
+    /// A period, grace or limit out of range.
     #[error("the terms are not valid")]
     InvalidTerms,
+    /// Beyond the calendar that storage and the panel share.
     #[error("the end of the period lies beyond the calendar")]
     EndOutOfRange,
+    /// No operation of this id was opened here.
     #[error("the operation does not belong to this entitlement")]
     UnknownOperation,
+    /// Its id is taken.
     #[error("the operation exists with other content")]
     OperationConflict,
-    #[error("the operation has ended")]
-    OperationEnded,
+    /// Its version is not shown yet.
+    #[error("the operation's version is not applied yet")]
+    NotSuperseded,
+    /// A push that did not reach what the operation is for.
+    #[error("the version shown is older than the operation's")]
+    VersionBehind,
+    /// Succeeded, cancelled, or a second reconcile beside an open one.
     #[error("only a failed operation can be retried")]
     NotRetryable,
+    /// Its effect is on the panel.
     #[error("a succeeded operation cannot be withdrawn")]
     NotCancellable,
+    /// Below 1 or above the desired version.
     #[error("the version was never desired")]
     UnknownVersion,
 }
@@ -36,7 +49,7 @@ impl Rejection for Error {
             Self::InvalidTerms | Self::EndOutOfRange => "invalid_terms",
             Self::UnknownOperation => "operation_not_found",
             Self::OperationConflict => "fulfillment_operation_rejected",
-            Self::OperationEnded | Self::NotRetryable | Self::NotCancellable => "state_conflict",
+            Self::NotSuperseded | Self::VersionBehind | Self::NotRetryable | Self::NotCancellable => "state_conflict",
             Self::UnknownVersion => "unknown_version",
         }
     }

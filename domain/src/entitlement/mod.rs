@@ -15,7 +15,10 @@ mod decide;
 mod desired_state;
 mod error;
 mod event;
+mod grant;
 mod operation;
+mod operations;
+mod public;
 mod state;
 mod upcast;
 

@@ -12,6 +12,9 @@ pub enum Error {
     /// Amounts do not add up, are negative or out of range.
     #[error("the amounts of the order do not add up")]
     InvalidAmounts,
+    /// Terms or goods that could not be provided.
+    #[error("what is ordered could not be provided")]
+    InvalidItem,
     /// An order of this id exists with other content.
     #[error("an order of this id exists with other content")]
     AlreadyPlaced,
@@ -39,7 +42,7 @@ impl Rejection for Error {
     fn code(&self) -> &'static str {
         match self {
             Self::NotFound => "order_not_found",
-            Self::InvalidAmounts | Self::AlreadyPlaced => "order_rejected",
+            Self::InvalidAmounts | Self::InvalidItem | Self::AlreadyPlaced => "order_rejected",
             Self::PaymentNotRequired => "payment_not_required",
             Self::NotPayable => "order_not_payable",
             Self::IntentConflict => "payment_rejected",

@@ -63,6 +63,26 @@ pub enum Classification {
     Duplicate,
 }
 
+impl Item {
+    /// Could be provided once it is paid for. Money is never taken for what no settlement could grant.
+    pub fn is_sellable(&self) -> bool {
+        match self {
+            Self::Plan { terms, .. } => terms.are_valid(),
+            Self::Goods { product } => product.is_sellable(),
+        }
+    }
+}
+
+impl Classification {
+    /// A payment of this class pays its order.
+    pub const fn settles(self) -> bool {
+        match self {
+            Self::Paid | Self::Late | Self::PaidAfterCancellation => true,
+            Self::Underpayment | Self::Overpayment | Self::CurrencyMismatch | Self::Duplicate => false,
+        }
+    }
+}
+
 /// What happened to an order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all_fields = "camelCase")]

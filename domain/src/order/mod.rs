@@ -18,6 +18,9 @@ mod command;
 mod decide;
 mod error;
 mod event;
+mod payment;
+mod place;
+mod public;
 mod state;
 mod upcast;
 
@@ -27,4 +30,4 @@ mod tests;
 pub use command::Command;
 pub use error::Error;
 pub use event::{Classification, Event, Item, Operation};
-pub use state::{Order, State};
+pub use state::{Intent, Order, State};
