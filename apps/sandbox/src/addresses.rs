@@ -36,13 +36,17 @@ pub struct Addresses {
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint").field("url", &self.url).finish_non_exhaustive()
+        f.debug_struct("Endpoint")
+            .field("url", &self.url)
+            .finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for PanelEndpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PanelEndpoint").field("url", &self.url).finish_non_exhaustive()
+        f.debug_struct("PanelEndpoint")
+            .field("url", &self.url)
+            .finish_non_exhaustive()
     }
 }
 

@@ -31,6 +31,11 @@ pub struct SandboxOptions {
 impl SandboxOptions {
     /// On the machine's clock, without faults, on the ports of the last start or free ones.
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
-        Self { data_dir: data_dir.into(), ports: PreferredPorts::default(), clock: Arc::new(SystemClock), faults: Vec::new() }
+        Self {
+            data_dir: data_dir.into(),
+            ports: PreferredPorts::default(),
+            clock: Arc::new(SystemClock),
+            faults: Vec::new(),
+        }
     }
 }

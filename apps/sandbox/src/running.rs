@@ -47,6 +47,8 @@ impl Drop for RunningSandbox {
 
 impl fmt::Debug for RunningSandbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunningSandbox").field("addresses", &self.addresses).finish_non_exhaustive()
+        f.debug_struct("RunningSandbox")
+            .field("addresses", &self.addresses)
+            .finish_non_exhaustive()
     }
 }

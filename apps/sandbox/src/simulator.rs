@@ -27,7 +27,10 @@ pub struct Context {
 
 impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context").field("dir", &self.dir).field("url", &self.url).finish_non_exhaustive()
+        f.debug_struct("Context")
+            .field("dir", &self.dir)
+            .field("url", &self.url)
+            .finish_non_exhaustive()
     }
 }
 

@@ -36,12 +36,26 @@ pub async fn start(options: SandboxOptions) -> Result<RunningSandbox, SandboxErr
     let try_ports = |wanted: Option<u16>, last_url: Option<&str>| -> Vec<u16> {
         wanted.into_iter().chain(last_url.and_then(port_of)).collect()
     };
-    let panel_at = wire::bind(&try_ports(options.ports.panel, last.as_ref().map(|a| a.panel.url.as_str()))).await?;
-    let cryptopay_at =
-        wire::bind(&try_ports(options.ports.cryptopay, last.as_ref().map(|a| a.cryptopay.url.as_str()))).await?;
-    let goods_at = wire::bind(&try_ports(options.ports.goods, last.as_ref().map(|a| a.goods.url.as_str()))).await?;
-    let control_at =
-        wire::bind(&try_ports(options.ports.control, last.as_ref().map(|a| a.control.url.as_str()))).await?;
+    let panel_at = wire::bind(&try_ports(
+        options.ports.panel,
+        last.as_ref().map(|a| a.panel.url.as_str()),
+    ))
+    .await?;
+    let cryptopay_at = wire::bind(&try_ports(
+        options.ports.cryptopay,
+        last.as_ref().map(|a| a.cryptopay.url.as_str()),
+    ))
+    .await?;
+    let goods_at = wire::bind(&try_ports(
+        options.ports.goods,
+        last.as_ref().map(|a| a.goods.url.as_str()),
+    ))
+    .await?;
+    let control_at = wire::bind(&try_ports(
+        options.ports.control,
+        last.as_ref().map(|a| a.control.url.as_str()),
+    ))
+    .await?;
 
     let addresses = Addresses {
         panel: PanelEndpoint {
@@ -49,9 +63,18 @@ pub async fn start(options: SandboxOptions) -> Result<RunningSandbox, SandboxErr
             token: tokens.panel,
             webhook_secret: tokens.panel_webhook_secret,
         },
-        cryptopay: Endpoint { url: cryptopay_at.url()?, token: tokens.cryptopay },
-        goods: Endpoint { url: goods_at.url()?, token: tokens.goods },
-        control: Endpoint { url: control_at.url()?, token: tokens.control },
+        cryptopay: Endpoint {
+            url: cryptopay_at.url()?,
+            token: tokens.cryptopay,
+        },
+        goods: Endpoint {
+            url: goods_at.url()?,
+            token: tokens.goods,
+        },
+        control: Endpoint {
+            url: control_at.url()?,
+            token: tokens.control,
+        },
     };
 
     let background = Background::default();
@@ -66,36 +89,63 @@ pub async fn start(options: SandboxOptions) -> Result<RunningSandbox, SandboxErr
     };
     let panel_context = context(&addresses.panel.url, &addresses.panel.token);
     let simulators = [
-        (SimulatorName::Panel, panel_at, panel::open(panel_context, addresses.panel.webhook_secret.clone())?),
+        (
+            SimulatorName::Panel,
+            panel_at,
+            panel::open(panel_context, addresses.panel.webhook_secret.clone())?,
+        ),
         (
             SimulatorName::Cryptopay,
             cryptopay_at,
             cryptopay::open(context(&addresses.cryptopay.url, &addresses.cryptopay.token))?,
         ),
-        (SimulatorName::Goods, goods_at, goods::open(context(&addresses.goods.url, &addresses.goods.token))?),
+        (
+            SimulatorName::Goods,
+            goods_at,
+            goods::open(context(&addresses.goods.url, &addresses.goods.token))?,
+        ),
     ];
 
     let mut servers = Vec::new();
     let mut controls = Vec::new();
-    for (simulator, listener, Parts { service, control, report }) in simulators {
+    for (
+        simulator,
+        listener,
+        Parts {
+            service,
+            control,
+            report,
+        },
+    ) in simulators
+    {
         let layer = FaultLayer {
             simulator,
             faults: faults.clone(),
             clock: options.clock.clone(),
             background: background.clone(),
         };
-        servers.push(serve(listener, service.layer(middleware::from_fn_with_state(layer, inject)), &background));
+        servers.push(serve(
+            listener,
+            service.layer(middleware::from_fn_with_state(layer, inject)),
+            &background,
+        ));
         controls.push((simulator, control, report));
     }
     let control = control::router(controls, faults, &addresses.control.token);
     servers.push(serve(control_at, control, &background));
     addresses.write(&options.data_dir)?;
-    Ok(RunningSandbox { addresses, background, servers, lock })
+    Ok(RunningSandbox {
+        addresses,
+        background,
+        servers,
+        lock,
+    })
 }
 
 fn serve(listener: LineListener, router: Router, background: &Background) -> JoinHandle<()> {
-    let service =
-        router.layer(middleware::from_fn(wire::obey_reset)).into_make_service_with_connect_info::<Connection>();
+    let service = router
+        .layer(middleware::from_fn(wire::obey_reset))
+        .into_make_service_with_connect_info::<Connection>();
     let stopped = background.clone().stopped();
     background.spawn(async move {
         if let Err(error) = axum::serve(listener, service).with_graceful_shutdown(stopped).await {

@@ -37,5 +37,9 @@ impl Tokens {
 }
 
 fn random(length: usize) -> String {
-    rand::rng().sample_iter(Alphanumeric).take(length).map(char::from).collect()
+    rand::rng()
+        .sample_iter(Alphanumeric)
+        .take(length)
+        .map(char::from)
+        .collect()
 }

@@ -18,12 +18,18 @@ pub struct Refusal {
 impl Refusal {
     /// What was asked for does not exist.
     pub fn not_found(detail: &str) -> Self {
-        Self { status: StatusCode::NOT_FOUND, detail: detail.to_owned() }
+        Self {
+            status: StatusCode::NOT_FOUND,
+            detail: detail.to_owned(),
+        }
     }
 
     /// What was asked for cannot be done.
     pub fn conflict(detail: &str) -> Self {
-        Self { status: StatusCode::CONFLICT, detail: detail.to_owned() }
+        Self {
+            status: StatusCode::CONFLICT,
+            detail: detail.to_owned(),
+        }
     }
 }
 
@@ -33,7 +39,10 @@ impl From<SandboxError> for Refusal {
             SandboxError::InvalidFault(_) => StatusCode::BAD_REQUEST,
             _ => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Self { status, detail: error.to_string() }
+        Self {
+            status,
+            detail: error.to_string(),
+        }
     }
 }
 

@@ -24,11 +24,7 @@ use crate::{
 
 type Reports = Arc<Vec<(SimulatorName, Report)>>;
 
-pub(crate) fn router(
-    simulators: Vec<(SimulatorName, Router, Report)>,
-    faults: Arc<Faults>,
-    token: &str,
-) -> Router {
+pub(crate) fn router(simulators: Vec<(SimulatorName, Router, Report)>, faults: Arc<Faults>, token: &str) -> Router {
     let mut router = Router::new();
     let mut reports = Vec::new();
     for (name, control, report) in simulators {
@@ -40,14 +36,25 @@ pub(crate) fn router(
         .route("/control/report", get(report).with_state(Arc::new(reports)))
         .route(
             "/control/faults",
-            get(list_faults).put(replace_faults).post(add_faults).delete(clear_faults).with_state(faults),
+            get(list_faults)
+                .put(replace_faults)
+                .post(add_faults)
+                .delete(clear_faults)
+                .with_state(faults),
         )
         .layer(middleware::from_fn_with_state(expected, check_token))
 }
 
 async fn check_token(State(expected): State<Arc<str>>, request: Request, next: Next) -> Response {
-    let sent = request.headers().get(header::AUTHORIZATION).map(axum::http::HeaderValue::as_bytes);
-    if sent == Some(expected.as_bytes()) { next.run(request).await } else { StatusCode::UNAUTHORIZED.into_response() }
+    let sent = request
+        .headers()
+        .get(header::AUTHORIZATION)
+        .map(axum::http::HeaderValue::as_bytes);
+    if sent == Some(expected.as_bytes()) {
+        next.run(request).await
+    } else {
+        StatusCode::UNAUTHORIZED.into_response()
+    }
 }
 
 /// `{"panel":{…},"cryptopay":{…},"goods":{…}}`, each by its simulator, from its journal.

@@ -28,13 +28,22 @@ pub struct Fault {
 
 /// What the client gets to see.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase",
+    deny_unknown_fields
+)]
 pub enum FaultAnswer {
     /// What the simulator answered.
     #[default]
     Real,
     /// A status with a JSON body or none, optionally with `Retry-After`.
-    Status { status: u16, body: Option<serde_json::Value>, retry_after_seconds: Option<u32> },
+    Status {
+        status: u16,
+        body: Option<serde_json::Value>,
+        retry_after_seconds: Option<u32>,
+    },
     /// 200 with text that is no JSON, under a JSON content type.
     Garbage,
     /// 200 with a JSON text of so many bytes.
@@ -51,24 +60,47 @@ const fn yes() -> bool {
 
 impl Fault {
     const fn of(handle: bool, answer: FaultAnswer) -> Self {
-        Self { handle, delay_before_ms: 0, delay_after_ms: 0, answer }
+        Self {
+            handle,
+            delay_before_ms: 0,
+            delay_after_ms: 0,
+            answer,
+        }
     }
 
     /// Answers a status with an empty body, without carrying out.
     pub const fn status(status: u16) -> Self {
-        Self::of(false, FaultAnswer::Status { status, body: None, retry_after_seconds: None })
+        Self::of(
+            false,
+            FaultAnswer::Status {
+                status,
+                body: None,
+                retry_after_seconds: None,
+            },
+        )
     }
 
     /// Answers a status with a JSON body, without carrying out.
     pub const fn status_with(status: u16, body: serde_json::Value) -> Self {
-        Self::of(false, FaultAnswer::Status { status, body: Some(body), retry_after_seconds: None })
+        Self::of(
+            false,
+            FaultAnswer::Status {
+                status,
+                body: Some(body),
+                retry_after_seconds: None,
+            },
+        )
     }
 
     /// 429 with `Retry-After`, without carrying out.
     pub const fn rate_limited(retry_after_seconds: u32) -> Self {
         Self::of(
             false,
-            FaultAnswer::Status { status: 429, body: None, retry_after_seconds: Some(retry_after_seconds) },
+            FaultAnswer::Status {
+                status: 429,
+                body: None,
+                retry_after_seconds: Some(retry_after_seconds),
+            },
         )
     }
 
@@ -84,12 +116,22 @@ impl Fault {
 
     /// Carries out so many milliseconds late, then answers.
     pub const fn slow(ms: u64) -> Self {
-        Self { handle: true, delay_before_ms: ms, delay_after_ms: 0, answer: FaultAnswer::Real }
+        Self {
+            handle: true,
+            delay_before_ms: ms,
+            delay_after_ms: 0,
+            answer: FaultAnswer::Real,
+        }
     }
 
     /// Carries out at once, answers so many milliseconds late.
     pub const fn late_answer(ms: u64) -> Self {
-        Self { handle: true, delay_before_ms: 0, delay_after_ms: ms, answer: FaultAnswer::Real }
+        Self {
+            handle: true,
+            delay_before_ms: 0,
+            delay_after_ms: ms,
+            answer: FaultAnswer::Real,
+        }
     }
 
     /// Answers what is no JSON, without carrying out.
@@ -131,9 +173,9 @@ impl Fault {
 
     pub(crate) fn check(&self) -> Result<(), SandboxError> {
         match &self.answer {
-            FaultAnswer::Real if !self.handle => {
-                Err(SandboxError::InvalidFault("a real answer needs the request to be handled"))
-            }
+            FaultAnswer::Real if !self.handle => Err(SandboxError::InvalidFault(
+                "a real answer needs the request to be handled",
+            )),
             FaultAnswer::Oversized { bytes } if *bytes > MAX_OVERSIZED => {
                 Err(SandboxError::InvalidFault("an oversized answer is at most 64 MiB"))
             }

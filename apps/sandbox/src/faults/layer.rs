@@ -29,8 +29,15 @@ pub(crate) struct FaultLayer {
 /// Runs every request in the background, so that a client that goes away does not undo what it sent, as no real server would.
 pub(crate) async fn inject(State(layer): State<FaultLayer>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
-    let Ok(body) = to_bytes(body, MAX_REQUEST_BYTES).await else { return wire::reset() };
-    let fault = layer.faults.decide(layer.simulator, parts.method.as_str(), parts.uri.path(), layer.clock.now());
+    let Ok(body) = to_bytes(body, MAX_REQUEST_BYTES).await else {
+        return wire::reset();
+    };
+    let fault = layer.faults.decide(
+        layer.simulator,
+        parts.method.as_str(),
+        parts.uri.path(),
+        layer.clock.now(),
+    );
     let request = Request::from_parts(parts, Body::from(body));
     let background = layer.background.clone();
     let run = layer.background.spawn(async move {
@@ -46,16 +53,22 @@ async fn perform(fault: &Fault, background: &Background, request: Request, next:
     if !background.sleep(fault.before()).await {
         return wire::reset();
     }
-    let real = if fault.handle { next.run(request).await } else { wire::reset() };
+    let real = if fault.handle {
+        next.run(request).await
+    } else {
+        wire::reset()
+    };
     if !background.sleep(fault.after()).await {
         return wire::reset();
     }
     match &fault.answer {
         FaultAnswer::Real => real,
         FaultAnswer::Reset => wire::reset(),
-        FaultAnswer::Status { status, body, retry_after_seconds } => {
-            answer(*status, body.as_ref(), *retry_after_seconds)
-        }
+        FaultAnswer::Status {
+            status,
+            body,
+            retry_after_seconds,
+        } => answer(*status, body.as_ref(), *retry_after_seconds),
         FaultAnswer::Garbage => json(b"{\"response\": {\"id\": 1, \xff<<<".to_vec()),
         FaultAnswer::Oversized { bytes } => json(padded(*bytes)),
         FaultAnswer::Html { status } => {
@@ -71,7 +84,9 @@ fn answer(status: u16, body: Option<&serde_json::Value>, retry_after_seconds: Op
         None => status_of(status).into_response(),
     };
     if let Some(seconds) = retry_after_seconds {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        response
+            .headers_mut()
+            .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
     response
 }

@@ -33,7 +33,12 @@ pub struct FaultRule {
 
 /// When a rule fires.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
+#[serde(
+    tag = "type",
+    rename_all = "snake_case",
+    rename_all_fields = "camelCase",
+    deny_unknown_fields
+)]
 pub enum When {
     /// At every match.
     #[default]
@@ -64,7 +69,13 @@ impl fmt::Display for SimulatorName {
 impl FaultRule {
     /// At every match of a route.
     pub fn new(simulator: SimulatorName, route: impl Into<String>, fault: Fault) -> Self {
-        Self { simulator, route: route.into(), when: When::Always, limit: None, fault }
+        Self {
+            simulator,
+            route: route.into(),
+            when: When::Always,
+            limit: None,
+            fault,
+        }
     }
 
     /// Only at the n-th match, counted from 1.
@@ -89,12 +100,17 @@ impl FaultRule {
     }
 
     pub(super) fn matches(&self, simulator: SimulatorName, method: &str, path: &str) -> bool {
-        let Some((wanted_method, pattern)) = self.route.split_once(' ') else { return false };
+        let Some((wanted_method, pattern)) = self.route.split_once(' ') else {
+            return false;
+        };
         self.simulator == simulator && (wanted_method == "*" || wanted_method == method) && path_matches(pattern, path)
     }
 
     pub(super) fn check(&self) -> Result<(), SandboxError> {
-        let shaped = self.route.split_once(' ').is_some_and(|(_, path)| path.starts_with('/') || path == "**");
+        let shaped = self
+            .route
+            .split_once(' ')
+            .is_some_and(|(_, path)| path.starts_with('/') || path == "**");
         if !shaped {
             return Err(SandboxError::InvalidFault("a route is a method, a space and a path"));
         }
@@ -133,7 +149,11 @@ mod tests {
             ("nonsense", "GET", "/nonsense", false),
         ] {
             let rule = FaultRule::new(SimulatorName::Panel, route, Fault::status(500));
-            assert_eq!(rule.matches(SimulatorName::Panel, method, path), expected, "{route} {method} {path}");
+            assert_eq!(
+                rule.matches(SimulatorName::Panel, method, path),
+                expected,
+                "{route} {method} {path}"
+            );
             assert!(!rule.matches(SimulatorName::Goods, method, path));
         }
     }

@@ -55,7 +55,10 @@ impl Faults {
     pub(crate) fn open(sandbox_dir: &Path, rules: Vec<FaultRule>) -> Result<Self, SandboxError> {
         let path = crate::journal::path(sandbox_dir, "faults");
         let journal = Journal::open::<FiredFault>(&path, |_| {})?;
-        let faults = Self(Mutex::new(Script { rules: Vec::new(), journal }));
+        let faults = Self(Mutex::new(Script {
+            rules: Vec::new(),
+            journal,
+        }));
         faults.replace(rules)?;
         Ok(faults)
     }
@@ -91,7 +94,11 @@ impl Faults {
         script
             .rules
             .iter()
-            .map(|armed| FaultCounts { rule: armed.rule.clone(), matched: armed.matched, fired: armed.fired })
+            .map(|armed| FaultCounts {
+                rule: armed.rule.clone(),
+                matched: armed.matched,
+                fired: armed.fired,
+            })
             .collect()
     }
 
@@ -106,8 +113,12 @@ impl Faults {
             }
         }
         if let Some(fault) = &chosen {
-            let line =
-                FiredFault { simulator, method: method.to_owned(), path: path.to_owned(), fault: fault.clone() };
+            let line = FiredFault {
+                simulator,
+                method: method.to_owned(),
+                path: path.to_owned(),
+                fault: fault.clone(),
+            };
             if let Err(error) = script.journal.append(at, line) {
                 tracing::warn!(%error, "a fault was not journalled");
             }
@@ -126,7 +137,12 @@ impl Armed {
             When::Chance { seed, .. } => seed,
             When::Always | When::Nth { .. } => 0,
         };
-        Self { rule, chance: StdRng::seed_from_u64(seed), matched: 0, fired: 0 }
+        Self {
+            rule,
+            chance: StdRng::seed_from_u64(seed),
+            matched: 0,
+            fired: 0,
+        }
     }
 
     /// Counts a match. `free`: no rule before this one fired.

@@ -11,5 +11,9 @@ use crate::{Context, Parts, SandboxError};
 /// # Errors
 /// The journal cannot be used.
 pub fn open(_context: Context) -> Result<Parts, SandboxError> {
-    Ok(Parts { service: Router::new(), control: Router::new(), report: Arc::new(|| Ok(serde_json::json!({}))) })
+    Ok(Parts {
+        service: Router::new(),
+        control: Router::new(),
+        report: Arc::new(|| Ok(serde_json::json!({}))),
+    })
 }

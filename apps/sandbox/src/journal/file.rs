@@ -43,11 +43,19 @@ impl Journal {
             .mode(0o600)
             .open(path)
             .map_err(SandboxError::file(path))?;
-        let Scanned { whole_bytes, total_bytes, last } = scan(&file, path, each)?;
+        let Scanned {
+            whole_bytes,
+            total_bytes,
+            last,
+        } = scan(&file, path, each)?;
         if whole_bytes < total_bytes {
             file.set_len(whole_bytes).map_err(SandboxError::file(path))?;
         }
-        Ok(Self { file, path: path.to_owned(), next: last.saturating_add(1) })
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            next: last.saturating_add(1),
+        })
     }
 
     /// Writes one effect. Only after this has returned may the effect be answered for.
@@ -55,7 +63,11 @@ impl Journal {
     /// # Errors
     /// The line was not written whole: the effect has not happened.
     pub fn append<E: Serialize>(&mut self, at: Timestamp, effect: E) -> Result<Entry<E>, SandboxError> {
-        let entry = Entry { seq: self.next, at, effect };
+        let entry = Entry {
+            seq: self.next,
+            at,
+            effect,
+        };
         let failed = SandboxError::file(&self.path);
         let mut line = match serde_json::to_vec(&entry) {
             Ok(line) => line,
@@ -103,7 +115,11 @@ fn scan<E: DeserializeOwned>(
     mut each: impl FnMut(&Entry<E>),
 ) -> Result<Scanned, SandboxError> {
     let mut reader = BufReader::new(file);
-    let mut scanned = Scanned { whole_bytes: 0, total_bytes: 0, last: 0 };
+    let mut scanned = Scanned {
+        whole_bytes: 0,
+        total_bytes: 0,
+        last: 0,
+    };
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -111,14 +127,21 @@ fn scan<E: DeserializeOwned>(
         if read == 0 {
             return Ok(scanned);
         }
-        scanned.total_bytes = scanned.total_bytes.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
+        scanned.total_bytes = scanned
+            .total_bytes
+            .saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
         if line.last() != Some(&b'\n') {
             return Ok(scanned);
         }
         let expected = scanned.last.saturating_add(1);
         match serde_json::from_slice::<Entry<E>>(&line) {
             Ok(entry) if entry.seq == expected => each(&entry),
-            _ => return Err(SandboxError::DamagedJournal { path: path.to_owned(), line: expected }),
+            _ => {
+                return Err(SandboxError::DamagedJournal {
+                    path: path.to_owned(),
+                    line: expected,
+                });
+            }
         }
         scanned.last = expected;
         scanned.whole_bytes = scanned.total_bytes;

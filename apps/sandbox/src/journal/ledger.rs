@@ -32,7 +32,9 @@ impl<S: Replay> Ledger<S> {
     /// See [`Journal::open`].
     pub fn open(path: &Path, mut state: S) -> Result<Self, SandboxError> {
         let journal = Journal::open(path, |entry| state.apply(entry))?;
-        Ok(Self { inner: Mutex::new((state, journal)) })
+        Ok(Self {
+            inner: Mutex::new((state, journal)),
+        })
     }
 
     /// Decides against the state; an effect is recorded and applied before `view` sees the new state. `None` changes nothing.

@@ -20,7 +20,9 @@ pub(super) async fn guard(State(panel): State<Arc<Panel>>, request: Request, nex
     }
     let path = request.uri().path().to_owned();
     let expected = format!("Bearer {}", panel.context.token);
-    let known = headers.get(header::AUTHORIZATION).is_some_and(|sent| sent.as_bytes() == expected.as_bytes());
+    let known = headers
+        .get(header::AUTHORIZATION)
+        .is_some_and(|sent| sent.as_bytes() == expected.as_bytes());
     let mut response = if !known || knobs.expire_token {
         Failure::unauthorized().into_response()
     } else if knobs.deny_scopes {
@@ -36,5 +38,8 @@ pub(super) async fn guard(State(panel): State<Arc<Panel>>, request: Request, nex
 
 fn came_through_a_proxy(headers: &HeaderMap) -> bool {
     let filled = headers.get("x-forwarded-for").is_some_and(|value| !value.is_empty());
-    filled && headers.get("x-forwarded-proto").is_some_and(|value| value.as_bytes() == b"https")
+    filled
+        && headers
+            .get("x-forwarded-proto")
+            .is_some_and(|value| value.as_bytes() == b"https")
 }

@@ -20,11 +20,19 @@ pub(super) fn envelope(status: StatusCode, payload: &Value) -> Response {
 #[derive(Clone, Debug)]
 pub(super) enum Failure {
     /// A business error with its code.
-    Business { status: u16, code: &'static str, message: &'static str },
+    Business {
+        status: u16,
+        code: &'static str,
+        message: &'static str,
+    },
     /// The request's form is wrong: 400 without a code.
     Invalid(Vec<Value>),
     /// The framework's own answer: no code either.
-    Framework { status: u16, message: String, error: Option<&'static str> },
+    Framework {
+        status: u16,
+        message: String,
+        error: Option<&'static str>,
+    },
 }
 
 impl Failure {
@@ -42,19 +50,35 @@ impl Failure {
     }
 
     pub(super) fn unauthorized() -> Self {
-        Self::Framework { status: 401, message: "Unauthorized".to_owned(), error: None }
+        Self::Framework {
+            status: 401,
+            message: "Unauthorized".to_owned(),
+            error: None,
+        }
     }
 
     pub(super) fn forbidden() -> Self {
-        Self::Framework { status: 403, message: "Forbidden resource".to_owned(), error: Some("Forbidden") }
+        Self::Framework {
+            status: 403,
+            message: "Forbidden resource".to_owned(),
+            error: Some("Forbidden"),
+        }
     }
 
     pub(super) fn unknown_route(method: &str, path: &str) -> Self {
-        Self::Framework { status: 404, message: format!("Cannot {method} {path}"), error: Some("Not Found") }
+        Self::Framework {
+            status: 404,
+            message: format!("Cannot {method} {path}"),
+            error: Some("Not Found"),
+        }
     }
 
     pub(super) fn not_json() -> Self {
-        Self::Framework { status: 400, message: "Unexpected token in JSON".to_owned(), error: Some("Bad Request") }
+        Self::Framework {
+            status: 400,
+            message: "Unexpected token in JSON".to_owned(),
+            error: Some("Bad Request"),
+        }
     }
 
     /// The body for a path.
@@ -64,9 +88,10 @@ impl Failure {
                 *status,
                 json!({ "timestamp": iso(now), "path": path, "message": message, "errorCode": code }),
             ),
-            Self::Invalid(errors) => {
-                (400, json!({ "statusCode": 400, "message": "Validation failed", "errors": errors }))
-            }
+            Self::Invalid(errors) => (
+                400,
+                json!({ "statusCode": 400, "message": "Validation failed", "errors": errors }),
+            ),
             Self::Framework { status, message, error } => {
                 let mut body = json!({ "statusCode": status, "message": message });
                 if let (Some(error), Some(fields)) = (error, body.as_object_mut()) {

@@ -61,7 +61,10 @@ pub(super) fn patch(state: &State, now: Timestamp, input: Patch) -> Result<Effec
     if !squads_exist(&input.fields) {
         return Err(Failure::UPDATE_FAILED);
     }
-    let raised = input.fields.traffic_limit_bytes.is_some_and(|new| new == 0 || new > user.traffic_limit_bytes);
+    let raised = input
+        .fields
+        .traffic_limit_bytes
+        .is_some_and(|new| new == 0 || new > user.traffic_limit_bytes);
     let prolonged = input.expire_at.is_some_and(|new| new != user.expire_at);
     user.status = match (user.status, input.status) {
         (Status::Active, Some(Status::Disabled)) => Status::Disabled,
@@ -109,7 +112,10 @@ pub(super) fn reset_traffic(state: &State, now: Timestamp, id: i64) -> Result<Ef
 
 /// `DELETE /users/{id}`.
 pub(super) fn delete(state: &State, id: i64) -> Result<Effect, Failure> {
-    state.get(id).map(|_| Effect::UserDeleted { id }).ok_or(Failure::NOT_FOUND)
+    state
+        .get(id)
+        .map(|_| Effect::UserDeleted { id })
+        .ok_or(Failure::NOT_FOUND)
 }
 
 /// A test's use of traffic.
@@ -128,7 +134,11 @@ fn found(state: &State, now: Timestamp, id: i64) -> Result<User, Failure> {
 }
 
 fn squads_exist(fields: &Fields) -> bool {
-    fields.active_internal_squads.iter().flatten().all(|squad: &Uuid| squad_name(*squad).is_some())
+    fields
+        .active_internal_squads
+        .iter()
+        .flatten()
+        .all(|squad: &Uuid| squad_name(*squad).is_some())
 }
 
 fn put_fields(user: &mut User, fields: Fields) {

@@ -43,20 +43,19 @@ pub(super) struct Body<'a> {
 
 impl<'a> Body<'a> {
     pub(super) const fn new(fields: &'a Map<String, Value>) -> Self {
-        Self { fields, errors: Vec::new() }
+        Self {
+            fields,
+            errors: Vec::new(),
+        }
     }
 
     pub(super) fn refuse(&mut self, name: &str, message: &str) {
-        self.errors.push(json!({ "code": "invalid", "path": [name], "message": message }));
+        self.errors
+            .push(json!({ "code": "invalid", "path": [name], "message": message }));
     }
 
     /// A field by its reader. `nullable`: null is a value of its own, not an error.
-    pub(super) fn field<T>(
-        &mut self,
-        name: &str,
-        nullable: bool,
-        read: impl FnOnce(&Value) -> Option<T>,
-    ) -> Field<T> {
+    pub(super) fn field<T>(&mut self, name: &str, nullable: bool, read: impl FnOnce(&Value) -> Option<T>) -> Field<T> {
         match self.fields.get(name) {
             None => Field::Absent,
             Some(Value::Null) if nullable => Field::Null,
@@ -79,7 +78,11 @@ impl<'a> Body<'a> {
 
     /// Ends the reading.
     pub(super) fn finish(self) -> Result<(), Failure> {
-        if self.errors.is_empty() { Ok(()) } else { Err(Failure::Invalid(self.errors)) }
+        if self.errors.is_empty() {
+            Ok(())
+        } else {
+            Err(Failure::Invalid(self.errors))
+        }
     }
 }
 
@@ -88,7 +91,11 @@ pub(super) fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| {
         let number = value.as_f64()?;
         let exact = number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_991.0;
-        if exact { format!("{number:.0}").parse().ok() } else { None }
+        if exact {
+            format!("{number:.0}").parse().ok()
+        } else {
+            None
+        }
     })
 }
 
@@ -103,7 +110,9 @@ pub(super) fn text(value: &Value) -> Option<String> {
 pub(super) fn username(value: &Value) -> Option<String> {
     text(value).filter(|name| {
         (3..=36).contains(&name.len())
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
     })
 }
 
@@ -112,13 +121,19 @@ pub(super) fn short_uuid(value: &Value) -> Option<String> {
 }
 
 pub(super) fn email(value: &Value) -> Option<String> {
-    text(value).filter(|address| address.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.')))
+    text(value).filter(|address| {
+        address
+            .split_once('@')
+            .is_some_and(|(name, host)| !name.is_empty() && host.contains('.'))
+    })
 }
 
 pub(super) fn tag(value: &Value) -> Option<String> {
     text(value).filter(|tag| {
         (1..=16).contains(&tag.len())
-            && tag.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+            && tag
+                .bytes()
+                .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
     })
 }
 
@@ -130,7 +145,11 @@ pub(super) fn strategy(value: &Value) -> Option<String> {
 pub(super) fn instant(value: &Value) -> Option<Timestamp> {
     let text = value.as_str()?;
     let zoned = DateTime::parse_from_rfc3339(text).map(|at| at.with_timezone(&Utc)).ok();
-    let at = zoned.or_else(|| NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").ok().map(|at| at.and_utc()))?;
+    let at = zoned.or_else(|| {
+        NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f")
+            .ok()
+            .map(|at| at.and_utc())
+    })?;
     Some(at.trunc_subsecs(3))
 }
 

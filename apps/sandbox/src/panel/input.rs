@@ -73,12 +73,22 @@ impl Create {
         let mut body = Body::new(&fields);
         let username = body.require("username", field::username);
         let expire_at = body.require("expireAt", field::instant);
-        let status = body.field("status", false, |value| value.as_str().and_then(Status::parse)).value();
+        let status = body
+            .field("status", false, |value| value.as_str().and_then(Status::parse))
+            .value();
         let short_uuid = body.field("shortUuid", false, field::short_uuid).value();
         let shared = shared(&mut body, true);
         body.finish()?;
-        let (Some(username), Some(expire_at)) = (username, expire_at) else { return Err(Failure::Invalid(Vec::new())) };
-        Ok(Self { username, expire_at, short_uuid, status: status.unwrap_or(Status::Active), fields: shared })
+        let (Some(username), Some(expire_at)) = (username, expire_at) else {
+            return Err(Failure::Invalid(Vec::new()));
+        };
+        Ok(Self {
+            username,
+            expire_at,
+            short_uuid,
+            status: status.unwrap_or(Status::Active),
+            fields: shared,
+        })
     }
 }
 
@@ -92,7 +102,10 @@ impl Patch {
             body.refuse("id", "Either id or username must be provided");
         }
         let by_hand = |value: &Value| {
-            value.as_str().and_then(Status::parse).filter(|status| matches!(status, Status::Active | Status::Disabled))
+            value
+                .as_str()
+                .and_then(Status::parse)
+                .filter(|status| matches!(status, Status::Active | Status::Disabled))
         };
         let status = body.field("status", false, by_hand).value();
         let expire_at = body.field("expireAt", false, field::instant).value();
@@ -101,7 +114,13 @@ impl Patch {
         }
         let shared = shared(&mut body, false);
         body.finish()?;
-        Ok(Self { id, username, status, expire_at, fields: shared })
+        Ok(Self {
+            id,
+            username,
+            status,
+            expire_at,
+            fields: shared,
+        })
     }
 }
 

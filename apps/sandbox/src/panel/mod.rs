@@ -58,11 +58,20 @@ impl Panel {
 pub(crate) fn open(context: Context, webhook_secret: String) -> Result<Parts, SandboxError> {
     let path = journal::path(&context.dir, "panel");
     let ledger = Ledger::open(&path, state::State::default())?;
-    let panel = Arc::new(Panel { ledger, knobs: knobs::KnobCell::default(), context, webhook_secret });
+    let panel = Arc::new(Panel {
+        ledger,
+        knobs: knobs::KnobCell::default(),
+        context,
+        webhook_secret,
+    });
     let report = Arc::new(move || {
         report::of_journal(&path).and_then(|report| {
             serde_json::to_value(report).map_err(|error| SandboxError::file(path.clone())(error.into()))
         })
     });
-    Ok(Parts { service: routes::router(&panel), control: control::router(&panel), report })
+    Ok(Parts {
+        service: routes::router(&panel),
+        control: control::router(&panel),
+        report,
+    })
 }

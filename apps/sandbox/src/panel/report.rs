@@ -1,9 +1,6 @@
 //! The oracle: what the journal says happened on the panel, whatever anybody else believes.
 
-use std::{
-    collections::BTreeMap,
-    path::Path,
-};
+use std::{collections::BTreeMap, path::Path};
 
 use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -74,13 +71,20 @@ pub(super) fn of_journal(path: &Path) -> Result<PanelReport, SandboxError> {
     })?;
     for (id, user) in &report.last_states {
         match user.description.as_deref().and_then(|text| text.strip_prefix(OURS)) {
-            Some(subscription) => report.users_by_subscription.entry(subscription.to_owned()).or_default().push(*id),
+            Some(subscription) => report
+                .users_by_subscription
+                .entry(subscription.to_owned())
+                .or_default()
+                .push(*id),
             None => report.foreign_users = report.foreign_users.saturating_add(1),
         }
     }
     report.users = count(report.last_states.len());
-    report.duplicate_users =
-        report.users_by_subscription.values().map(|ids| count(ids.len().saturating_sub(1))).sum();
+    report.duplicate_users = report
+        .users_by_subscription
+        .values()
+        .map(|ids| count(ids.len().saturating_sub(1)))
+        .sum();
     Ok(report)
 }
 

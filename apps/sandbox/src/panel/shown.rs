@@ -5,7 +5,10 @@ use domain::time::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{DEFAULT_SQUADS, user::{Status, User}};
+use super::{
+    DEFAULT_SQUADS,
+    user::{Status, User},
+};
 
 /// ISO 8601, UTC, milliseconds.
 pub(super) fn iso(at: Timestamp) -> String {
@@ -61,5 +64,8 @@ pub(super) fn user_with(user: &User, status: Status) -> Value {
 
 /// The name of a squad; `None` when the panel has no such squad.
 pub(super) fn squad_name(squad: Uuid) -> Option<&'static str> {
-    DEFAULT_SQUADS.iter().find(|(id, _)| *id == squad).map(|(_, name)| *name)
+    DEFAULT_SQUADS
+        .iter()
+        .find(|(id, _)| *id == squad)
+        .map(|(_, name)| *name)
 }

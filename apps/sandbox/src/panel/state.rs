@@ -11,14 +11,28 @@ use crate::journal::{Entry, Replay};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Effect {
-    UserCreated { user: User },
-    UserPatched { user: User },
-    UserEnabled { user: User },
-    UserDisabled { user: User },
-    TrafficReset { user: User },
-    UserDeleted { id: i64 },
+    UserCreated {
+        user: User,
+    },
+    UserPatched {
+        user: User,
+    },
+    UserEnabled {
+        user: User,
+    },
+    UserDisabled {
+        user: User,
+    },
+    TrafficReset {
+        user: User,
+    },
+    UserDeleted {
+        id: i64,
+    },
     /// By a test, in place of real use.
-    TrafficSet { user: User },
+    TrafficSet {
+        user: User,
+    },
 }
 
 impl Effect {

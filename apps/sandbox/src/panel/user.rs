@@ -56,7 +56,10 @@ impl User {
 
     /// The user with the status that it shows: the base of every change.
     pub(super) fn settled(&self, now: Timestamp) -> Self {
-        Self { status: self.status_at(now), ..self.clone() }
+        Self {
+            status: self.status_at(now),
+            ..self.clone()
+        }
     }
 }
 

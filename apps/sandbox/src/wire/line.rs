@@ -47,7 +47,10 @@ pub(crate) struct Line {
 
 impl Line {
     pub(super) fn new(stream: TcpStream) -> Self {
-        Self { stream, switch: Switch::default() }
+        Self {
+            stream,
+            switch: Switch::default(),
+        }
     }
 
     fn check(&self) -> io::Result<()> {

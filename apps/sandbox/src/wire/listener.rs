@@ -1,6 +1,10 @@
 //! Listening on the loopback interface, on a preferred port when it is free.
 
-use std::{io, net::{Ipv4Addr, SocketAddr}, time::Duration};
+use std::{
+    io,
+    net::{Ipv4Addr, SocketAddr},
+    time::Duration,
+};
 
 use axum::serve::Listener;
 use tokio::net::TcpListener;
@@ -27,7 +31,10 @@ pub(crate) async fn bind(preferred: &[u16]) -> Result<LineListener, SandboxError
             return Ok(LineListener(listener));
         }
     }
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map(LineListener).map_err(SandboxError::Listen)
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .await
+        .map(LineListener)
+        .map_err(SandboxError::Listen)
 }
 
 impl Listener for LineListener {

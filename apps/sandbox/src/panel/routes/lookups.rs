@@ -60,8 +60,12 @@ pub(super) async fn list(Shared(panel): Shared<Arc<Panel>>, Query(params): Param
     let size = number(&params, "size", 25, 1, 1000)?;
     let now = panel.now();
     let payload = panel.ledger.read(|state| {
-        let users: Vec<Value> =
-            state.after(0).skip(usize_of(start)).take(usize_of(size)).map(|user| shown::user(user, now)).collect();
+        let users: Vec<Value> = state
+            .after(0)
+            .skip(usize_of(start))
+            .take(usize_of(size))
+            .map(|user| shown::user(user, now))
+            .collect();
         json!({ "users": users, "total": state.len() })
     });
     Ok(envelope(StatusCode::OK, &payload))
@@ -73,11 +77,18 @@ pub(super) async fn stream(Shared(panel): Shared<Arc<Panel>>, Query(params): Par
     let cursor = i64::try_from(number(&params, "cursor", 0, 0, u64::MAX)?).unwrap_or(i64::MAX);
     let now = panel.now();
     let payload = panel.ledger.read(|state| {
-        let mut found: Vec<&User> =
-            state.after(cursor).filter(|user| passes(user, &shown::user(user, now), &params)).take(size.saturating_add(1)).collect();
+        let mut found: Vec<&User> = state
+            .after(cursor)
+            .filter(|user| passes(user, &shown::user(user, now), &params))
+            .take(size.saturating_add(1))
+            .collect();
         let has_more = found.len() > size;
         found.truncate(size);
-        let next = if has_more { found.last().map(|user| user.id.to_string()) } else { None };
+        let next = if has_more {
+            found.last().map(|user| user.id.to_string())
+        } else {
+            None
+        };
         let users: Vec<Value> = found.iter().map(|user| shown::user(user, now)).collect();
         json!({ "users": users, "nextCursor": next, "hasMore": has_more })
     });
@@ -85,7 +96,16 @@ pub(super) async fn stream(Shared(panel): Shared<Arc<Panel>>, Query(params): Par
 }
 
 fn passes(_user: &User, shown: &Value, params: &HashMap<String, String>) -> bool {
-    ["status", "trafficLimitStrategy", "telegramId", "email", "tag", "externalSquadUuid"].iter().all(|name| {
+    [
+        "status",
+        "trafficLimitStrategy",
+        "telegramId",
+        "email",
+        "tag",
+        "externalSquadUuid",
+    ]
+    .iter()
+    .all(|name| {
         let Some(wanted) = params.get(*name) else { return true };
         match shown.get(*name) {
             Some(Value::String(text)) => text == wanted,
@@ -106,9 +126,15 @@ fn one(panel: &Panel, find: impl FnOnce(&State) -> Option<&User>) -> Result<Resp
 fn number(params: &HashMap<String, String>, name: &str, default: u64, low: u64, high: u64) -> Result<u64, Failure> {
     match params.get(name) {
         None => Ok(default),
-        Some(text) => text.parse().ok().filter(|value| (low..=high).contains(value)).ok_or_else(|| {
-            Failure::Invalid(vec![json!({ "code": "invalid", "path": [name], "message": "Invalid input" })])
-        }),
+        Some(text) => text
+            .parse()
+            .ok()
+            .filter(|value| (low..=high).contains(value))
+            .ok_or_else(|| {
+                Failure::Invalid(vec![
+                    json!({ "code": "invalid", "path": [name], "message": "Invalid input" }),
+                ])
+            }),
     }
 }
 

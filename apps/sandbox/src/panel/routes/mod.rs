@@ -18,7 +18,10 @@ use super::{Panel, access, answer::Failure};
 
 pub(super) fn router(panel: &Arc<Panel>) -> Router {
     Router::new()
-        .route("/api/users", post(writes::create).patch(writes::update).get(lookups::list))
+        .route(
+            "/api/users",
+            post(writes::create).patch(writes::update).get(lookups::list),
+        )
         .route("/api/users/stream", get(lookups::stream))
         .route("/api/users/resolve", post(lookups::resolve))
         .route("/api/users/by-username/{username}", get(lookups::by_username))

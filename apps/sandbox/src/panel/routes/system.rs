@@ -13,8 +13,12 @@ pub(super) async fn squads(Shared(panel): Shared<Arc<Panel>>) -> Response {
         .iter()
         .enumerate()
         .map(|(position, (id, name))| {
-            let members =
-                panel.ledger.read(|state| state.after(0).filter(|user| user.active_internal_squads.contains(id)).count());
+            let members = panel.ledger.read(|state| {
+                state
+                    .after(0)
+                    .filter(|user| user.active_internal_squads.contains(id))
+                    .count()
+            });
             json!({
                 "uuid": id, "viewPosition": position, "name": name,
                 "info": { "membersCount": members, "inboundsCount": 0 },
@@ -22,7 +26,10 @@ pub(super) async fn squads(Shared(panel): Shared<Arc<Panel>>) -> Response {
             })
         })
         .collect();
-    envelope(StatusCode::OK, &json!({ "total": squads.len(), "internalSquads": squads }))
+    envelope(
+        StatusCode::OK,
+        &json!({ "total": squads.len(), "internalSquads": squads }),
+    )
 }
 
 pub(super) async fn metadata(Shared(panel): Shared<Arc<Panel>>) -> Response {

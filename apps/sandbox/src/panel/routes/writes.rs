@@ -24,7 +24,9 @@ use crate::panel::{
 pub(super) async fn create(Shared(panel): Shared<Arc<Panel>>, body: Bytes) -> Result<Response, Failure> {
     let input = Create::read(&body)?;
     let short_uuid: String = rand::rng().sample_iter(Alphanumeric).take(16).map(char::from).collect();
-    carry_out(&panel, StatusCode::CREATED, |state, now| change::create(state, now, input, short_uuid))
+    carry_out(&panel, StatusCode::CREATED, |state, now| {
+        change::create(state, now, input, short_uuid)
+    })
 }
 
 pub(super) async fn update(Shared(panel): Shared<Arc<Panel>>, body: Bytes) -> Result<Response, Failure> {
@@ -47,7 +49,9 @@ pub(super) async fn reset_traffic(
     Path(id): Path<String>,
 ) -> Result<Response, Failure> {
     let id = user_id(&id)?;
-    carry_out(&panel, StatusCode::OK, |state, now| change::reset_traffic(state, now, id))
+    carry_out(&panel, StatusCode::OK, |state, now| {
+        change::reset_traffic(state, now, id)
+    })
 }
 
 pub(super) async fn delete(Shared(panel): Shared<Arc<Panel>>, Path(id): Path<String>) -> Result<StatusCode, Failure> {
@@ -73,7 +77,9 @@ fn carry_out(
         },
         |_| Ok::<(), Failure>(()),
     )?;
-    let Some((effect, Some(user))) = done else { return Err(Failure::UPDATE_FAILED) };
+    let Some((effect, Some(user))) = done else {
+        return Err(Failure::UPDATE_FAILED);
+    };
     webhook::send(panel, &effect, &user, now);
     let shown = match effect {
         Effect::UserEnabled { .. } => shown::user_with(&user, user.status),
