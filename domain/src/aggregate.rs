@@ -13,7 +13,8 @@ pub trait Decide: cqrs_es::Aggregate<Services = ()> {
     /// The aggregate's own rejection; the state is not changed then.
     fn decide(&self, command: Self::Command) -> Result<Vec<Self::Event>, Self::Error>;
 
-    /// The messages that an event owes to the outbox, in order. `event_id` is `<aggregate type>:<id>:<sequence>`.
+    /// The messages that an event owes to the outbox, in order. `self` holds the event already; `event_id` is
+    /// `<aggregate type>:<id>:<sequence>`.
     fn announce(&self, event: &Self::Event, event_id: &str, metadata: &Metadata) -> Vec<Message>;
 
     /// Upcasters in ascending order of version: one fold brings a stored event of any age to today's form.

@@ -1,6 +1,10 @@
 //! Digital goods as they were sold.
 
+mod recipient;
+
 use serde::{Deserialize, Serialize};
+
+pub use recipient::{InvalidRecipient, Recipient};
 
 use crate::money::MAX_MINOR;
 

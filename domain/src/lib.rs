@@ -7,6 +7,9 @@
 //! *command* (imperative), *event* (past), *rejection* (a command was refused), *desired state* (what the panel must show),
 //! *operation* (one convergence of the panel to a desired state), *outbox* (side effects that a committed event owes).
 
+#![deny(missing_docs, clippy::float_arithmetic, clippy::wildcard_enum_match_arm)]
+#![cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
+
 pub mod aggregate;
 pub mod delivery;
 pub mod entitlement;

@@ -1,6 +1,10 @@
 //! Money as whole minor units of one currency. No floating point, no implicit exchange, no silent overflow.
 
-use std::{fmt, str::FromStr};
+mod decimal;
+#[cfg(test)]
+mod tests;
+
+use std::{cmp::Ordering, fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize, de};
 
@@ -115,6 +119,57 @@ impl Money {
         }
     }
 
+    /// Nothing of a currency.
+    pub const fn zero(currency: Currency) -> Self {
+        Self {
+            amount_minor: 0,
+            currency,
+        }
+    }
+
+    /// The sum of two amounts of one currency.
+    ///
+    /// # Errors
+    /// [`Error::CurrencyMismatch`], or [`Error::OutOfRange`] beyond ±[`MAX_MINOR`].
+    pub fn checked_add(self, other: Self) -> Result<Self, Error> {
+        self.same_currency(other)?;
+        let sum = self
+            .amount_minor
+            .checked_add(other.amount_minor)
+            .ok_or(Error::OutOfRange)?;
+        Self::new(sum, self.currency)
+    }
+
+    /// What is left of an amount after another one of the same currency; may be negative.
+    ///
+    /// # Errors
+    /// As [`Self::checked_add`].
+    pub fn checked_sub(self, other: Self) -> Result<Self, Error> {
+        self.same_currency(other)?;
+        let rest = self
+            .amount_minor
+            .checked_sub(other.amount_minor)
+            .ok_or(Error::OutOfRange)?;
+        Self::new(rest, self.currency)
+    }
+
+    /// Which of two amounts of one currency is greater.
+    ///
+    /// # Errors
+    /// [`Error::CurrencyMismatch`]: amounts of two currencies have no order.
+    pub fn compare(self, other: Self) -> Result<Ordering, Error> {
+        self.same_currency(other)?;
+        Ok(self.amount_minor.cmp(&other.amount_minor))
+    }
+
+    fn same_currency(self, other: Self) -> Result<(), Error> {
+        if self.currency == other.currency {
+            Ok(())
+        } else {
+            Err(Error::CurrencyMismatch)
+        }
+    }
+
     /// In minor units.
     pub const fn amount_minor(self) -> i64 {
         self.amount_minor
@@ -123,6 +178,12 @@ impl Money {
     /// Of which currency.
     pub const fn currency(self) -> Currency {
         self.currency
+    }
+}
+
+impl fmt::Display for Money {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.to_decimal(), self.currency)
     }
 }
 

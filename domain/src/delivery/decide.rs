@@ -7,7 +7,7 @@ use super::{Command, Delivery, Error, Event, MAX_SUBMISSIONS, State, decision, o
 use crate::{
     aggregate::{Decide, write_decision},
     log::Metadata,
-    time::{Timestamp, to_stored_precision},
+    time::{Timestamp, to_stored_precision as stored},
     topics::Message,
 };
 
@@ -45,22 +45,18 @@ impl Decide for Delivery {
                     customer_id,
                     product,
                     price,
-                    at: to_stored_precision(at),
+                    at: stored(at),
                 };
                 self.owe(owed)
             }
-            Command::StartSubmission { deadline, at } => {
-                self.start_submission(to_stored_precision(deadline), to_stored_precision(at))
-            }
+            Command::StartSubmission { deadline, at } => self.start_submission(stored(deadline), stored(at)),
             Command::RecordSubmission { attempt, outcome, at } => {
-                outcome::of_submission(self, attempt, outcome, to_stored_precision(at))
+                outcome::of_submission(self, attempt, outcome, stored(at))
             }
-            Command::ParkAbandoned { attempt, at } => outcome::of_abandoned(self, attempt, to_stored_precision(at)),
-            Command::RecordPoll { outcome, at } => outcome::of_poll(self, outcome, to_stored_precision(at)),
-            Command::Resolve { verdict, reason, at } => {
-                decision::resolve(self, verdict, reason, to_stored_precision(at))
-            }
-            Command::Cancel { reason, at } => decision::cancel(self, reason, to_stored_precision(at)),
+            Command::ParkAbandoned { attempt, at } => outcome::of_abandoned(self, attempt, stored(at)),
+            Command::RecordPoll { outcome, at } => outcome::of_poll(self, outcome, stored(at)),
+            Command::Resolve { verdict, reason, at } => decision::resolve(self, verdict, reason, stored(at)),
+            Command::Cancel { reason, at } => decision::cancel(self, reason, stored(at)),
         }
     }
 

@@ -142,8 +142,8 @@ pub(super) fn of_poll(delivery: &Delivery, outcome: Option<Submission>, at: Time
             Ok(vec![Event::Delivered { attempt: *attempt, at }])
         }
         (State::Accepted { .. }, Some(Submission::Failed { class, code })) => Ok(poll_failed(class, code, at)),
-        (State::Accepted { .. }, Some(Submission::Accepted { .. }) | None) => Ok(Vec::new()),
-        (State::NeedsReview { .. } | State::Delivered | State::Failed { .. } | State::Cancelled, _) => Ok(Vec::new()),
+        (State::Accepted { .. }, Some(Submission::Accepted { .. }) | None)
+        | (State::NeedsReview { .. } | State::Delivered | State::Failed { .. } | State::Cancelled, _) => Ok(Vec::new()),
         (State::Absent | State::Owed | State::Submitting { .. } | State::RetryWait { .. }, _) => Err(Error::NotPolled),
     }
 }

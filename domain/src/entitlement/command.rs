@@ -12,48 +12,88 @@ use crate::{
 pub enum Command {
     /// The first period, with a `create` operation.
     Grant {
+        /// The entitlement.
         entitlement_id: EntitlementId,
+        /// The one remote user it is about.
         subscription_id: SubscriptionId,
+        /// Who buys.
         customer_id: CustomerId,
+        /// The order that paid for it.
         order_id: OrderId,
+        /// As sold.
         terms: Terms,
+        /// Not to be shown before; absent means at once.
         effective_at: Option<Timestamp>,
+        /// The convergence that it opens.
         operation: OpenOperation,
+        /// When it is asked.
         at: Timestamp,
     },
     /// A further period, with an `extend` operation; resets used traffic.
     Extend {
+        /// The order that paid for it.
         order_id: OrderId,
+        /// As sold.
         terms: Terms,
+        /// Not to be shown before; absent means at once.
         effective_at: Option<Timestamp>,
+        /// The convergence that it opens.
         operation: OpenOperation,
+        /// When it is asked.
         at: Timestamp,
     },
     /// Opens a `reconcile`. At most one is open at a time: a second changes nothing.
-    OpenReconcile { operation: OpenOperation, at: Timestamp },
+    OpenReconcile {
+        /// The convergence that it opens.
+        operation: OpenOperation,
+        /// When it is asked.
+        at: Timestamp,
+    },
     /// The panel was made to show `version`; ends the operation with success.
     RecordApplied {
+        /// The operation.
         operation_id: OperationId,
+        /// Version that the panel shows now.
         version: i64,
+        /// The panel's key of the remote user.
         remote_user_id: i64,
+        /// What the panel said of it.
         remote_status: RemoteStatus,
+        /// When it is asked.
         at: Timestamp,
     },
     /// The operation's version was already applied by another one; ends it with success and without a push.
-    CloseSuperseded { operation_id: OperationId, at: Timestamp },
+    CloseSuperseded {
+        /// The operation.
+        operation_id: OperationId,
+        /// When it is asked.
+        at: Timestamp,
+    },
     /// Ends the operation as failed.
     RecordFailed {
+        /// The operation.
         operation_id: OperationId,
+        /// Why, as a stable machine value.
         code: String,
+        /// Failures that led here.
         attempts: i32,
+        /// When it is asked.
         at: Timestamp,
     },
     /// An operator's new budget for a failed operation.
-    RetryOperation { operation_id: OperationId, at: Timestamp },
+    RetryOperation {
+        /// The operation.
+        operation_id: OperationId,
+        /// When it is asked.
+        at: Timestamp,
+    },
     /// An operator abandons an operation that has not succeeded.
     CancelOperation {
+        /// The operation.
         operation_id: OperationId,
+        /// Why, as a stable machine value.
         code: String,
+        /// When it is asked.
         at: Timestamp,
     },
 }

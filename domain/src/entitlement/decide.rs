@@ -7,7 +7,7 @@ use super::{Command, Entitlement, Error, Event, grant, operations, public, upcas
 use crate::{
     aggregate::{Decide, write_decision},
     log::Metadata,
-    time::to_stored_precision,
+    time::to_stored_precision as stored,
     topics::Message,
 };
 
@@ -44,9 +44,9 @@ impl Decide for Entitlement {
                 at,
             } => {
                 let owner = grant::Owner {
-                    entitlement_id,
-                    subscription_id,
-                    customer_id,
+                    entitlement: entitlement_id,
+                    subscription: subscription_id,
+                    customer: customer_id,
                 };
                 let period = grant::Period::new(order_id, terms, effective_at, at);
                 grant::first(self, owner, period, operation)
@@ -58,9 +58,7 @@ impl Decide for Entitlement {
                 operation,
                 at,
             } => grant::further(self, grant::Period::new(order_id, terms, effective_at, at), operation),
-            Command::OpenReconcile { operation, at } => {
-                operations::open_reconcile(self, operation, to_stored_precision(at))
-            }
+            Command::OpenReconcile { operation, at } => operations::open_reconcile(self, operation, stored(at)),
             Command::RecordApplied {
                 operation_id,
                 version,
@@ -72,24 +70,22 @@ impl Decide for Entitlement {
                     version,
                     remote_user_id,
                     remote_status,
-                    at: to_stored_precision(at),
+                    at: stored(at),
                 };
                 operations::record_applied(self, operation_id, &shown)
             }
             Command::CloseSuperseded { operation_id, at } => {
-                operations::close_superseded(self, operation_id, to_stored_precision(at))
+                operations::close_superseded(self, operation_id, stored(at))
             }
             Command::RecordFailed {
                 operation_id,
                 code,
                 attempts,
                 at,
-            } => operations::record_failed(self, operation_id, code, attempts, to_stored_precision(at)),
-            Command::RetryOperation { operation_id, at } => {
-                operations::retry(self, operation_id, to_stored_precision(at))
-            }
+            } => operations::record_failed(self, operation_id, code, attempts, stored(at)),
+            Command::RetryOperation { operation_id, at } => operations::retry(self, operation_id, stored(at)),
             Command::CancelOperation { operation_id, code, at } => {
-                operations::cancel(self, operation_id, code, to_stored_precision(at))
+                operations::cancel(self, operation_id, code, stored(at))
             }
         }
     }

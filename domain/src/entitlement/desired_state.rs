@@ -49,8 +49,10 @@ impl Entitlement {
 /// Name of the remote user of a subscription: a digest, because the ids of one second share their first half.
 pub fn remote_username(subscription_id: SubscriptionId) -> String {
     let digest = Sha256::digest(subscription_id.as_uuid().as_bytes());
-    let hex: String = digest.iter().take(10).map(|byte| format!("{byte:02x}")).collect();
-    format!("omniflow_{hex}")
+    digest
+        .iter()
+        .take(10)
+        .fold("omniflow_".to_owned(), |name, byte| format!("{name}{byte:02x}"))
 }
 
 /// What marks a remote user as ours.

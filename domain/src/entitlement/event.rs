@@ -14,10 +14,15 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RemoteStatus {
+    /// May connect.
     Active,
+    /// Shut by hand.
     Disabled,
+    /// Used up its traffic.
     Limited,
+    /// Its time is over.
     Expired,
+    /// A word that this version does not know.
     Other,
 }
 
@@ -28,75 +33,117 @@ pub enum Event {
     /// The first paid period. Desired version 1.
     #[serde(rename = "entitlement.granted")]
     Granted {
+        /// The entitlement.
         entitlement_id: EntitlementId,
+        /// The one remote user it is about.
         subscription_id: SubscriptionId,
+        /// Who buys.
         customer_id: CustomerId,
+        /// The order that paid for it.
         order_id: OrderId,
+        /// As sold.
         terms: Terms,
+        /// Begin of the period.
         starts_at: Timestamp,
+        /// Paid end from now on.
         ends_at: Timestamp,
         /// When the change is to be applied; absent means at once.
         effective_at: Option<Timestamp>,
+        /// Version of the desired state.
         version: i64,
+        /// When it happened.
         at: Timestamp,
     },
     /// A further paid period on the same subscription.
     #[serde(rename = "entitlement.extended")]
     Extended {
+        /// The order that paid for it.
         order_id: OrderId,
+        /// As sold.
         terms: Terms,
+        /// Paid end from now on.
         ends_at: Timestamp,
+        /// Not to be shown before; absent means at once.
         effective_at: Option<Timestamp>,
         /// Used traffic starts anew once this version is applied.
         reset_traffic: bool,
+        /// Version of the desired state.
         version: i64,
+        /// When it happened.
         at: Timestamp,
     },
     /// The panel is to be converged.
     #[serde(rename = "entitlement.operation_opened")]
     OperationOpened {
+        /// The operation.
         operation_id: OperationId,
+        /// What kind it is.
         operation: OperationKind,
+        /// Version of the desired state.
         version: i64,
+        /// The order that paid for it.
         order_id: Option<OrderId>,
+        /// Unique among all operations.
         idempotency_key: String,
+        /// The flow it belongs to.
         correlation_id: String,
+        /// Not to be shown before; absent means at once.
         effective_at: Option<Timestamp>,
+        /// When it happened.
         at: Timestamp,
     },
     /// The panel shows `version`.
     #[serde(rename = "entitlement.applied")]
     Applied {
+        /// Version of the desired state.
         version: i64,
+        /// The panel's key of the remote user.
         remote_user_id: i64,
+        /// What the panel said of it.
         remote_status: RemoteStatus,
+        /// When it happened.
         at: Timestamp,
     },
     /// An operation reached its goal, by its own push or because a newer version was already shown.
     #[serde(rename = "entitlement.operation_succeeded")]
     OperationSucceeded {
+        /// The operation.
         operation_id: OperationId,
+        /// Its version was shown by another operation.
         superseded: bool,
+        /// When it happened.
         at: Timestamp,
     },
     /// An operation gave up for good.
     #[serde(rename = "entitlement.operation_failed")]
     OperationFailed {
+        /// The operation.
         operation_id: OperationId,
+        /// Why, as a stable machine value.
         code: String,
+        /// Failures that led here.
         attempts: i32,
+        /// When it happened.
         at: Timestamp,
     },
     /// An operator abandoned an operation. The desired state stays.
     #[serde(rename = "entitlement.operation_cancelled")]
     OperationCancelled {
+        /// The operation.
         operation_id: OperationId,
+        /// Why, as a stable machine value.
         code: String,
+        /// When it happened.
         at: Timestamp,
     },
     /// An operator gave a failed operation a new budget.
     #[serde(rename = "entitlement.operation_retried")]
-    OperationRetried { operation_id: OperationId, at: Timestamp },
+    OperationRetried {
+        /// The operation.
+        operation_id: OperationId,
+        /// When it happened.
+        at: Timestamp,
+    },
 }
 
 impl DomainEvent for Event {

@@ -8,10 +8,11 @@ use crate::{
 };
 
 /// Whose right it is, to which remote user.
+#[derive(Clone, Copy)]
 pub(super) struct Owner {
-    pub(super) entitlement_id: EntitlementId,
-    pub(super) subscription_id: SubscriptionId,
-    pub(super) customer_id: CustomerId,
+    pub(super) entitlement: EntitlementId,
+    pub(super) subscription: SubscriptionId,
+    pub(super) customer: CustomerId,
 }
 
 /// A period as it was paid for.
@@ -68,9 +69,9 @@ pub(super) fn first(
     operation: OpenOperation,
 ) -> Result<Vec<Event>, Error> {
     let Owner {
-        entitlement_id,
-        subscription_id,
-        customer_id,
+        entitlement: entitlement_id,
+        subscription: subscription_id,
+        customer: customer_id,
     } = owner;
     if entitlement.is_granted() {
         let same = entitlement.entitlement_id == entitlement_id

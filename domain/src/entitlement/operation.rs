@@ -11,13 +11,21 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum OperationKind {
+    /// Makes the remote user, or finds it.
     Create,
+    /// Compares, and pushes what differs.
     Reconcile,
+    /// Pushes a longer period.
     Extend,
+    /// Pushes other limits.
     SetLimits,
+    /// Pushes other squads.
     SetSquads,
+    /// Opens the remote user.
     Enable,
+    /// Shuts the remote user.
     Disable,
+    /// Starts used traffic anew.
     ResetTraffic,
     /// Stored by a version that knew more, or by hand.
     Unknown(String),
@@ -27,29 +35,39 @@ pub enum OperationKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
+    /// Not yet.
     Open,
+    /// The panel shows what it was for.
     Succeeded,
+    /// Gave up for good; an operator may give it a new budget.
     Failed,
+    /// An operator abandoned it.
     Cancelled,
 }
 
 /// An operation as its stream knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationState {
+    /// What it does.
     pub kind: OperationKind,
     /// Desired version it was opened for.
     pub version: i64,
+    /// The order that paid for it; absent for upkeep.
     pub order_id: Option<OrderId>,
+    /// Not to be shown before; absent means at once.
     pub effective_at: Option<Timestamp>,
+    /// How it ended, or that it has not.
     pub outcome: Outcome,
 }
 
 /// What a new operation needs besides its change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenOperation {
+    /// Its id, made by the caller.
     pub operation_id: OperationId,
     /// As in spec/commerce 6.4: `order:<id>:fulfill`, `reconcile:<entitlement>:<bucket>`, …
     pub idempotency_key: String,
+    /// The flow it belongs to.
     pub correlation_id: String,
 }
 

@@ -59,6 +59,21 @@ pub struct Entitlement {
     pub operations: BTreeMap<OperationId, OperationState>,
 }
 
+impl Change {
+    /// A change to what was sold, without a fresh count of traffic.
+    fn of(terms: &Terms, version: i64, effective_at: Option<Timestamp>, ends_at: Timestamp) -> Self {
+        let (grace_seconds, limits) = (terms.grace_seconds, terms.limits.clone());
+        Self {
+            version,
+            effective_at,
+            ends_at,
+            grace_seconds,
+            limits,
+            reset_traffic: false,
+        }
+    }
+}
+
 impl Entitlement {
     /// It exists.
     pub fn is_granted(&self) -> bool {
@@ -91,6 +106,7 @@ impl Entitlement {
     }
 
     /// Takes a fact as it is: rules were kept when it was decided.
+    #[expect(clippy::too_many_lines, reason = "one arm a fact, every field of it in sight")]
     pub(super) fn evolve(&mut self, event: Event) {
         match event {
             Event::Granted {
@@ -110,15 +126,7 @@ impl Entitlement {
                 self.customer_id = customer_id;
                 self.first_order_id = Some(order_id);
                 self.starts_at = Some(starts_at);
-                let (grace_seconds, limits) = (terms.grace_seconds, terms.limits.clone());
-                let change = Change {
-                    version,
-                    effective_at,
-                    ends_at,
-                    grace_seconds,
-                    limits,
-                    reset_traffic: false,
-                };
+                let change = Change::of(&terms, version, effective_at, ends_at);
                 self.change(order_id, terms, change);
             }
             Event::Extended {
@@ -130,14 +138,9 @@ impl Entitlement {
                 version,
                 at: _,
             } => {
-                let (grace_seconds, limits) = (terms.grace_seconds, terms.limits.clone());
                 let change = Change {
-                    version,
-                    effective_at,
-                    ends_at,
-                    grace_seconds,
-                    limits,
                     reset_traffic,
+                    ..Change::of(&terms, version, effective_at, ends_at)
                 };
                 self.change(order_id, terms, change);
             }
@@ -149,12 +152,13 @@ impl Entitlement {
                 effective_at,
                 ..
             } => {
+                let outcome = Outcome::Open;
                 let opened = OperationState {
                     kind: operation,
                     version,
                     order_id,
                     effective_at,
-                    outcome: Outcome::Open,
+                    outcome,
                 };
                 self.operations.insert(operation_id, opened);
             }

@@ -8,7 +8,7 @@ use crate::{
     aggregate::{Decide, write_decision},
     ids::IntentId,
     log::Metadata,
-    time::{Timestamp, to_stored_precision},
+    time::{Timestamp, to_stored_precision as stored},
     topics::Message,
 };
 
@@ -52,8 +52,8 @@ impl Decide for Order {
                     wallet_minor,
                 };
                 let window = place::Window {
-                    at: to_stored_precision(at),
-                    expires_at: to_stored_precision(expires_at),
+                    at: stored(at),
+                    expires_at: stored(expires_at),
                 };
                 place::decide(self, order_id, customer_id, item, amounts, window)
             }
@@ -62,12 +62,7 @@ impl Decide for Order {
                 provider,
                 window_until,
                 at,
-            } => self.open_intent(
-                intent_id,
-                provider,
-                window_until.map(to_stored_precision),
-                to_stored_precision(at),
-            ),
+            } => self.open_intent(intent_id, provider, window_until.map(stored), stored(at)),
             Command::ObservePayment {
                 intent_id,
                 provider,
@@ -80,13 +75,13 @@ impl Decide for Order {
                     provider,
                     provider_event_id,
                     amount,
-                    at: to_stored_precision(at),
+                    at: stored(at),
                 };
                 payment::decide(self, seen)
             }
-            Command::Cancel { at } => self.cancel(to_stored_precision(at)),
-            Command::Expire { at } => Ok(self.expire(to_stored_precision(at))),
-            Command::MarkFulfilled { at } => self.mark_fulfilled(to_stored_precision(at)),
+            Command::Cancel { at } => self.cancel(stored(at)),
+            Command::Expire { at } => Ok(self.expire(stored(at))),
+            Command::MarkFulfilled { at } => self.mark_fulfilled(stored(at)),
         }
     }
 

@@ -90,55 +90,93 @@ pub enum Event {
     /// It was asked for.
     #[serde(rename = "order.placed")]
     Placed {
+        /// The order.
         order_id: OrderId,
+        /// Who buys.
         customer_id: CustomerId,
+        /// What is bought.
         item: Item,
+        /// Of all its amounts.
         currency: Currency,
+        /// Before the discount.
         subtotal_minor: i64,
+        /// Taken off the subtotal.
         discount_minor: i64,
+        /// Part that the customer's wallet brings.
         wallet_minor: i64,
+        /// Part that a provider must bring, exactly.
         external_minor: i64,
+        /// End of the time to pay.
         expires_at: Timestamp,
+        /// When it happened.
         at: Timestamp,
     },
     /// The time to pay was made longer.
     #[serde(rename = "order.window_extended")]
-    WindowExtended { expires_at: Timestamp, at: Timestamp },
+    WindowExtended {
+        /// End of the time to pay.
+        expires_at: Timestamp,
+        /// When it happened.
+        at: Timestamp,
+    },
     /// Money was asked for at a provider.
     #[serde(rename = "order.intent_opened")]
     IntentOpened {
+        /// The request for money.
         intent_id: IntentId,
+        /// Slug of the payment provider.
         provider: String,
+        /// How much.
         amount: Money,
+        /// When it happened.
         at: Timestamp,
     },
     /// A payment was seen. Says nothing about the order's state.
     #[serde(rename = "order.payment_observed")]
     PaymentObserved {
+        /// The request for money.
         intent_id: IntentId,
+        /// Slug of the payment provider.
         provider: String,
+        /// The provider's own id of what it reports; with the intent it makes a payment known.
         provider_event_id: String,
+        /// How much.
         amount: Money,
+        /// What it means for the order.
         classification: Classification,
+        /// When it happened.
         at: Timestamp,
     },
     /// It is paid for. `intent_id` is absent when nothing was to be paid.
     #[serde(rename = "order.paid")]
     Paid {
+        /// The request for money.
         intent_id: Option<IntentId>,
+        /// What settled it: the external and the wallet part together.
         paid_minor: i64,
+        /// What it means for the order.
         classification: Classification,
+        /// When it happened.
         at: Timestamp,
     },
     /// It was withdrawn before it was paid.
     #[serde(rename = "order.cancelled")]
-    Cancelled { at: Timestamp },
+    Cancelled {
+        /// When it happened.
+        at: Timestamp,
+    },
     /// Its window closed before it was paid.
     #[serde(rename = "order.expired")]
-    Expired { at: Timestamp },
+    Expired {
+        /// When it happened.
+        at: Timestamp,
+    },
     /// What was bought was provided.
     #[serde(rename = "order.fulfilled")]
-    Fulfilled { at: Timestamp },
+    Fulfilled {
+        /// When it happened.
+        at: Timestamp,
+    },
 }
 
 impl DomainEvent for Event {

@@ -8,6 +8,7 @@ use crate::{
 };
 
 /// What is asked to be paid, and how. All parts are minor units of one currency.
+#[derive(Clone, Copy)]
 pub(super) struct Amounts {
     pub(super) currency: Currency,
     pub(super) subtotal_minor: i64,
@@ -16,6 +17,7 @@ pub(super) struct Amounts {
 }
 
 /// When it was asked, and until when it may be paid.
+#[derive(Clone, Copy)]
 pub(super) struct Window {
     pub(super) at: Timestamp,
     pub(super) expires_at: Timestamp,
@@ -23,7 +25,7 @@ pub(super) struct Window {
 
 impl Amounts {
     /// What a provider must bring: `subtotal − discount − wallet`; `None` when the parts do not add up.
-    fn external_minor(&self) -> Option<i64> {
+    fn external_minor(self) -> Option<i64> {
         let whole =
             (0..=MAX_MINOR).contains(&self.subtotal_minor) && self.discount_minor >= 0 && self.wallet_minor >= 0;
         if !whole {
