@@ -1,6 +1,6 @@
 //! Providers of digital goods.
 
-use std::{collections::BTreeMap, fmt::Debug, sync::Arc};
+use std::fmt::Debug;
 
 use async_trait::async_trait;
 use domain::{delivery::Submission, goods::Kind, ids::OrderId};
@@ -48,30 +48,4 @@ pub trait GoodsProvider: Send + Sync + Debug {
     /// What one piece costs the seller in minor units of `currency`; `None` when the provider publishes no price.
     async fn unit_cost_minor(&self, kind: Kind, currency: domain::money::Currency)
     -> Result<Option<i64>, AdapterError>;
-}
-
-/// The providers of an installation, by slug.
-#[derive(Clone, Debug, Default)]
-pub struct GoodsProviders(Arc<BTreeMap<String, Arc<dyn GoodsProvider>>>);
-
-impl GoodsProviders {
-    /// A registry of these; of two with one slug the later one counts.
-    pub fn new(providers: impl IntoIterator<Item = Arc<dyn GoodsProvider>>) -> Self {
-        Self(Arc::new(
-            providers
-                .into_iter()
-                .map(|provider| (provider.slug().to_owned(), provider))
-                .collect(),
-        ))
-    }
-
-    /// The provider of that slug.
-    pub fn get(&self, slug: &str) -> Option<&Arc<dyn GoodsProvider>> {
-        self.0.get(slug)
-    }
-
-    /// All, ordered by slug.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn GoodsProvider>> {
-        self.0.values()
-    }
 }

@@ -1,6 +1,6 @@
 //! Payment providers.
 
-use std::{collections::BTreeMap, fmt::Debug, sync::Arc};
+use std::fmt::Debug;
 
 use async_trait::async_trait;
 use domain::{
@@ -150,30 +150,4 @@ pub trait PaymentProvider: Send + Sync + Debug {
     async fn cancel(&self, reference: &str) -> Result<(), ProviderError>;
     /// Checks a webhook over its raw bytes, in constant time.
     fn verify(&self, headers: &[Header<'_>], body: &[u8]) -> Result<WebhookEvent, WebhookError>;
-}
-
-/// The providers of an installation, by slug.
-#[derive(Clone, Debug, Default)]
-pub struct PaymentProviders(Arc<BTreeMap<&'static str, Arc<dyn PaymentProvider>>>);
-
-impl PaymentProviders {
-    /// A registry of these; of two with one slug the later one counts.
-    pub fn new(providers: impl IntoIterator<Item = Arc<dyn PaymentProvider>>) -> Self {
-        Self(Arc::new(
-            providers
-                .into_iter()
-                .map(|provider| (provider.slug(), provider))
-                .collect(),
-        ))
-    }
-
-    /// The provider of that slug.
-    pub fn get(&self, slug: &str) -> Option<&Arc<dyn PaymentProvider>> {
-        self.0.get(slug)
-    }
-
-    /// All, ordered by slug.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn PaymentProvider>> {
-        self.0.values()
-    }
 }
