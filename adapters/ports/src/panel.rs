@@ -37,9 +37,10 @@ pub struct Push {
 pub enum FailureKind {
     /// The same request will fail again.
     Permanent,
-    /// A later try may succeed: 5xx, 502–504, refused connection.
+    /// A later try may succeed: 5xx, refused connection, a read without an answer. Not carried out, as far as anybody can tell.
     Transient,
-    /// Sent, but no answer came: it may have been carried out, now or later.
+    /// A write was sent, but no answer of the panel came, or none that can be read (a reset, a timeout, a proxy's 502 or 504): it may
+    /// have been carried out, now or later.
     Unanswered,
     /// 429.
     RateLimited { retry_after: Option<Duration> },
@@ -52,7 +53,9 @@ pub enum FailureKind {
 #[error("the panel call failed: {code}")]
 pub struct PanelError {
     pub kind: FailureKind,
-    /// `remnawave_http_<status>`, `remnawave_unavailable`, `remnawave_timeout`, `remote_user_not_found`, `remote_username_taken`, …
+    /// `remnawave_http_<status>`, `remnawave_unavailable`, `remnawave_timeout`, `remnawave_bad_answer`, `remnawave_answer_too_large`,
+    /// `remnawave_version_unsupported`, `remote_user_not_found`, `remote_username_taken`. The last two are transient: the next run
+    /// finds out whose the name is, or creates the user anew.
     pub code: String,
     pub http_status: Option<u16>,
     /// The panel's own `errorCode`, as `A019`.
@@ -75,7 +78,8 @@ pub trait PanelReader: Send + Sync + Debug {
 pub trait PanelWriter: PanelReader {
     /// Creates. A taken name is code `remote_username_taken`: look it up.
     async fn create_user(&self, username: &str, description: &str, push: &Push) -> Result<RemoteUser, PanelError>;
-    /// Replaces expiry, limits and squads. A missing user is code `remote_user_not_found`.
+    /// Replaces expiry, limits and squads. A missing user is code `remote_user_not_found`. An `expire_at` that has passed is refused by
+    /// the panel for good: end access that is over with [`Self::disable_user`].
     async fn update_user(&self, id: i64, push: &Push) -> Result<RemoteUser, PanelError>;
     /// Starts used traffic anew.
     async fn reset_traffic(&self, id: i64) -> Result<RemoteUser, PanelError>;
