@@ -1,1 +1,31 @@
-//! store
+//! The event log and everything that is committed together with it: the only place with event-log and outbox SQL.
+//!
+//! A use case loads the streams it needs in one query, decides in memory, buffers, and commits everything in one statement
+//! ([`unit_of_work`]). Readers of one entity fold its stream ([`unit_of_work::Store::fold`]); lists read the projections.
+//!
+//! What this crate must never do: decide (that is `domain`), call a provider, or hand over side effects (that is the publisher's).
+
+mod codec;
+mod connection;
+pub mod error;
+pub mod event_log;
+pub mod hash;
+pub mod hint;
+pub mod idempotency;
+pub mod installation;
+pub mod migrate;
+pub mod pool;
+pub mod unit_of_work;
+pub mod verify;
+
+pub use codec::{Decoder, decode_event};
+pub use error::StoreError;
+pub use hint::Hinter;
+pub use idempotency::{KeyedRequest, StoredAnswer};
+pub use installation::Mode;
+pub use migrate::{Migrated, check_applied, migrate};
+pub use pool::{PoolOptions, command_pool, general_pool};
+pub use unit_of_work::{
+    Committed, ExecuteError, Folded, Loaded, NewDelivery, NewOperation, OpenUnitOfWork, Store, StreamId, UnitOfWork,
+};
+pub use verify::verify_chain;
