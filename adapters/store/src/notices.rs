@@ -1,0 +1,28 @@
+//! What operators should be told, once per kind and key.
+
+use serde_json::Value;
+use sqlx::PgConnection;
+
+use crate::StoreError;
+
+/// Queues a notice; `false` when the same was queued before.
+///
+/// # Errors
+/// [`StoreError`] when the statement fails.
+pub async fn insert_in(
+    conn: &mut PgConnection,
+    kind: &str,
+    dedupe_key: &str,
+    payload: &Value,
+) -> Result<bool, StoreError> {
+    let inserted = sqlx::query!(
+        r#"insert into operator_notices (kind, dedupe_key, payload) values ($1, $2, $3)
+           on conflict on constraint operator_notices_dedupe_key do nothing"#,
+        kind,
+        dedupe_key,
+        payload
+    )
+    .execute(conn)
+    .await?;
+    Ok(inserted.rows_affected() == 1)
+}

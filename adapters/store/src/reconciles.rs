@@ -1,0 +1,94 @@
+//! Rows of `reconcile` operations, and the operations whose job went missing.
+
+use std::time::Duration;
+
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+use crate::StoreError;
+
+/// A `reconcile` to be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewReconcile {
+    pub operation_id: Uuid,
+    pub entitlement_id: Uuid,
+    pub subscription_id: Uuid,
+    pub version: i64,
+    pub idempotency_key: String,
+    pub correlation_id: String,
+    /// Until it is due.
+    pub delay: Duration,
+}
+
+/// A due operation without a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Idle {
+    pub operation_id: Uuid,
+    pub correlation_id: String,
+}
+
+/// A `reconcile` of this subscription is open.
+///
+/// # Errors
+/// [`StoreError`] when the statement fails.
+pub async fn is_open_in(conn: &mut PgConnection, subscription_id: Uuid) -> Result<bool, StoreError> {
+    Ok(sqlx::query_scalar!(
+        r#"select exists (select from fulfillment_operations where subscription_id = $1 and operation = 'reconcile'
+                          and status in ('pending', 'running', 'retrying')) as "open!""#,
+        subscription_id
+    )
+    .fetch_one(conn)
+    .await?)
+}
+
+/// Writes the row.
+///
+/// # Errors
+/// [`StoreError::Conflict`] when one was opened meanwhile: nothing is written, rerun.
+pub async fn insert_in(conn: &mut PgConnection, row: &NewReconcile) -> Result<(), StoreError> {
+    let inserted = sqlx::query!(
+        r#"insert into fulfillment_operations
+               (operation_id, entitlement_id, subscription_id, operation, version, idempotency_key, correlation_id, next_attempt_at)
+           values ($1, $2, $3, 'reconcile', $4, $5, $6, clock_timestamp() + make_interval(secs => $7))
+           on conflict do nothing"#,
+        row.operation_id,
+        row.entitlement_id,
+        row.subscription_id,
+        row.version,
+        row.idempotency_key,
+        row.correlation_id,
+        row.delay.as_secs_f64()
+    )
+    .execute(conn)
+    .await?;
+    if inserted.rows_affected() == 1 {
+        Ok(())
+    } else {
+        Err(StoreError::Conflict)
+    }
+}
+
+/// Open operations that were due at least `age` ago, that nobody holds a lease for and whose job is not on its way through the outbox;
+/// longest due first. Whether a live job exists, the insert finds out.
+///
+/// # Errors
+/// [`StoreError`] when the statement fails.
+pub async fn idle_in(conn: &mut PgConnection, age: Duration, limit: i64) -> Result<Vec<Idle>, StoreError> {
+    Ok(sqlx::query_as!(
+        Idle,
+        r#"select operation.operation_id, operation.correlation_id from fulfillment_operations operation
+           where operation.status in ('pending', 'running', 'retrying')
+             and operation.next_attempt_at < clock_timestamp() - make_interval(secs => $1)
+             and not exists (select from subscription_leases lease
+                             where lease.operation_id = operation.operation_id and lease.released_at is null
+                               and lease.expires_at > clock_timestamp())
+             and not exists (select from outbox
+                             where published_at is null and topic = 'entitlement.operation_opened'
+                               and payload ->> 'operationId' = operation.operation_id::text)
+           order by operation.next_attempt_at, operation.operation_id limit $2"#,
+        age.as_secs_f64(),
+        limit
+    )
+    .fetch_all(conn)
+    .await?)
+}
