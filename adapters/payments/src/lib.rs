@@ -3,7 +3,6 @@
 //! Why apart: the only crate that speaks the providers' protocols. It never decides what a payment means for an order, never retries,
 //! never stores, and lets no body, address or token into an error.
 
-mod amount;
 mod cryptobot;
 mod http;
 mod manual;
@@ -11,6 +10,3 @@ mod manual;
 pub use cryptobot::{CryptoBot, CryptoBotOptions, MAINNET, TESTNET};
 pub use http::InvalidEndpoint;
 pub use manual::Manual;
-
-#[cfg(test)]
-mod tests;

@@ -1,10 +1,9 @@
 //! From the provider's invoice to our words.
 
-use domain::money::Currency;
+use domain::money::{Currency, Money};
 use ports::payments::{Created, Observed, Status};
 
 use super::wire::Invoice;
-use crate::amount;
 
 /// Why an invoice says nothing of a payment of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +53,7 @@ pub(super) fn observed(invoice: &Invoice) -> Result<Observed, NotOurs> {
         reference: invoice.id.to_string(),
         merchant_reference: invoice.payload.clone().filter(|payload| !payload.is_empty()),
         status: status(invoice),
-        amount: amount::parse(&invoice.amount, currency).map_err(|_| NotOurs::Amount)?,
+        amount: Money::parse_decimal(&invoice.amount, currency).map_err(|_| NotOurs::Amount)?,
         checkout_url: checkout_url(invoice),
     })
 }

@@ -22,7 +22,7 @@ use self::{
     client::Client,
     wire::{Invoice, Items},
 };
-use crate::{amount, http::InvalidEndpoint};
+use crate::http::InvalidEndpoint;
 
 /// Base address of the real network.
 pub const MAINNET: &str = "https://pay.crypt.bot/api";
@@ -127,7 +127,7 @@ impl PaymentProvider for CryptoBot {
                 &[
                     ("currency_type", "fiat"),
                     ("fiat", currency.as_str()),
-                    ("amount", &amount::format(request.amount)),
+                    ("amount", &request.amount.to_decimal()),
                     ("description", &shortened(&request.description)),
                     ("payload", &request.order_id.to_string()),
                     ("expires_in", &expires_in.to_string()),
