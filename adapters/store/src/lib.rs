@@ -5,18 +5,32 @@
 //!
 //! What this crate must never do: decide (that is `domain`), call a provider, or hand over side effects (that is the publisher's).
 
+pub mod claims;
 mod codec;
 mod connection;
+pub mod dead_letters;
+pub mod deliveries;
 pub mod error;
 pub mod event_log;
 pub mod hash;
 pub mod hint;
+pub mod history;
 pub mod idempotency;
 pub mod installation;
+pub mod leases;
 pub mod migrate;
+pub mod notices;
+pub mod operations;
+pub mod pass_runs;
+pub mod payments;
 pub mod pool;
+pub mod read_model;
+pub mod recipients;
+pub mod reconciles;
+pub mod transaction;
 pub mod unit_of_work;
 pub mod verify;
+pub mod webhooks;
 
 pub use codec::{Decoder, decode_event};
 pub use error::StoreError;

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use domain::aggregate::Rejection;
 use ports::payments::ProviderError;
+use queue::QueueError;
 use serde::{Deserialize, Serialize};
+use store::{ExecuteError, StoreError};
 
 /// A refusal: the request was understood and turned down. It is an answer, not a fault, and is stored as one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -67,6 +69,15 @@ pub enum Error {
     /// The same request is being carried out by somebody else right now.
     #[error("the same request is in progress")]
     InProgress,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The queue failed.
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+    /// What was read contradicts itself: a fault of ours, or rows edited by hand.
+    #[error("inconsistent: {0}")]
+    Inconsistent(&'static str),
     /// A payment provider did not do what it was asked.
     #[error(transparent)]
     Provider(#[from] ProviderError),
@@ -79,6 +90,9 @@ impl Error {
             Self::Refused(refusal) => &refusal.code,
             Self::KeyReused => "idempotency_key_reused",
             Self::InProgress => "request_in_progress",
+            Self::Store(error) => error.code(),
+            Self::Queue(error) => error.code(),
+            Self::Inconsistent(_) => "inconsistent",
             Self::Provider(_) => "upstream_unavailable",
         }
     }
@@ -87,12 +101,21 @@ impl Error {
     pub fn severity(&self) -> Severity {
         match self {
             Self::Refused(_) | Self::KeyReused | Self::InProgress => Severity::Info,
-            Self::Provider(_) => Severity::Warn,
+            Self::Provider(_) | Self::Store(StoreError::Conflict | StoreError::Unavailable(_)) => Severity::Warn,
+            Self::Store(_) | Self::Queue(_) | Self::Inconsistent(_) => Severity::Error,
         }
     }
 
     /// Running the use case again with the same ids may succeed: somebody else wrote first, or nobody knows whether we did.
     pub fn is_conflict(&self) -> bool {
-        false
+        matches!(self, Self::Store(error) if error.is_rerunnable())
+    }
+
+    /// A command that another aggregate's decision called for and that was refused: the refusal becomes that of the use case.
+    pub(crate) fn executing<E: Rejection>(error: ExecuteError<E>) -> Self {
+        match error {
+            ExecuteError::Rejected(rejection) => Refusal::of(422, &rejection).into(),
+            ExecuteError::Store(error) => error.into(),
+        }
     }
 }

@@ -4,12 +4,30 @@
 //! unit of work; when another writer was faster it runs again with the same ids ([`retry::retry_on_conflict`]). It calls the outside
 //! world through `ports` only, and never while a transaction is open.
 
+mod answers;
+mod caller;
+mod cancel_order;
 pub mod catalog;
 mod error;
+mod expire_orders;
+mod get_order;
+mod list_orders;
+mod notices;
+pub mod payments;
+pub mod place_order;
 mod providers;
 pub mod retry;
 mod service;
+mod settlement;
+mod views;
+pub mod webhooks;
 
+pub use answers::Done;
+pub use caller::Caller;
 pub use error::{Error, Refusal, Severity};
+pub use expire_orders::ExpireReport;
+pub use place_order::{PlaceOrder, RecipientIn, Wanted};
 pub use providers::{GoodsProviders, PaymentProviders};
 pub use service::{Builder, Service};
+pub use store::{KeyedRequest, StoredAnswer};
+pub use views::{OrderView, PaymentView};

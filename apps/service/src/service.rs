@@ -6,12 +6,16 @@ use ports::{
     clock::{Clock, SystemClock},
     ids::{Ids, SystemIds},
 };
+use queue::JobClient;
+use store::Store;
 
 use crate::{GoodsProviders, PaymentProviders, catalog::Catalog};
 
 /// The use cases. Cheap to clone: all parts are shared.
 #[derive(Clone, Debug)]
 pub struct Service {
+    pub(crate) store: Store,
+    pub(crate) queue: Option<JobClient>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) providers: PaymentProviders,
@@ -21,9 +25,11 @@ pub struct Service {
 }
 
 impl Service {
-    /// Starts with the machine's clock and ids, and nothing to sell or to be paid with.
-    pub fn builder() -> Builder {
+    /// Over a store, with the machine's clock and ids, and nothing to sell or to be paid with.
+    pub fn builder(store: Store) -> Builder {
         Builder {
+            store,
+            queue: None,
             clock: Arc::new(SystemClock),
             ids: Arc::new(SystemIds),
             providers: PaymentProviders::default(),
@@ -31,6 +37,31 @@ impl Service {
             catalog: Arc::default(),
             goods_enabled: false,
         }
+    }
+
+    /// The event store.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The queue, where this process has a client of it.
+    pub fn queue(&self) -> Option<&JobClient> {
+        self.queue.as_ref()
+    }
+
+    /// Who brings money.
+    pub fn providers(&self) -> &PaymentProviders {
+        &self.providers
+    }
+
+    /// Who delivers goods.
+    pub fn goods(&self) -> &GoodsProviders {
+        &self.goods
+    }
+
+    /// Goods are sold and delivered.
+    pub fn goods_enabled(&self) -> bool {
+        self.goods_enabled
     }
 
     /// What is for sale.
@@ -53,6 +84,8 @@ impl Service {
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Builder {
+    store: Store,
+    queue: Option<JobClient>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     providers: PaymentProviders,
@@ -71,6 +104,12 @@ impl Builder {
     /// Another source of ids.
     pub fn ids(mut self, ids: Arc<dyn Ids>) -> Self {
         self.ids = ids;
+        self
+    }
+
+    /// Inserts and changes jobs. Without it the job use cases answer `jobs_unavailable`.
+    pub fn queue(mut self, queue: JobClient) -> Self {
+        self.queue = Some(queue);
         self
     }
 
@@ -96,6 +135,8 @@ impl Builder {
     /// The finished service.
     pub fn build(self) -> Service {
         Service {
+            store: self.store,
+            queue: self.queue,
             clock: self.clock,
             ids: self.ids,
             providers: self.providers,

@@ -1,0 +1,133 @@
+//! Calls of payment providers, stored before they are acted upon and before they are answered.
+
+use domain::time::Timestamp;
+use ring::digest::{SHA256, digest};
+use serde_json::Value;
+use sqlx::PgPool;
+
+use crate::StoreError;
+
+/// Tries of one call before only a person can have it processed again.
+pub const MAX_ATTEMPTS: i32 = 12;
+
+/// SHA-256 of a body.
+pub fn body_digest(body: &[u8]) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    for (to, from) in bytes.iter_mut().zip(digest(&SHA256, body).as_ref()) {
+        *to = *from;
+    }
+    bytes
+}
+
+/// A call as it came in.
+#[derive(Clone, Copy, Debug)]
+pub struct NewWebhook<'a> {
+    pub provider: &'a str,
+    /// Unique per provider; `invalid:<digest>` for a call whose signature is not valid.
+    pub event_key: &'a str,
+    pub signature_valid: bool,
+    pub body_sha256: &'a [u8; 32],
+    /// Absent for a call whose signature is not valid: anybody can send those, nobody may fill the disk with them.
+    pub raw_body: Option<&'a [u8]>,
+    /// What the call said, in our words.
+    pub payment: Option<&'a Value>,
+}
+
+/// Where a call stands after it was stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Intake {
+    pub id: i64,
+    /// `received`, `processed`, `ignored` or `failed`.
+    pub status: String,
+    /// True when it was not known before.
+    pub first: bool,
+}
+
+/// A stored call, without its body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WebhookRow {
+    pub id: i64,
+    pub provider: String,
+    pub event_key: String,
+    pub status: String,
+    pub code: Option<String>,
+    pub attempts: i32,
+    pub delivery_count: i32,
+    pub payment: Option<Value>,
+    pub received_at: Timestamp,
+    pub processed_at: Option<Timestamp>,
+}
+
+/// Stores a call, or counts it where it is stored already. The re-processing pass leaves a new one alone for half a minute, because
+/// whoever stored it processes it at once.
+pub async fn record(pool: &PgPool, new: NewWebhook<'_>) -> Result<Intake, StoreError> {
+    let row = sqlx::query_as!(
+        Intake,
+        r#"insert into webhook_events
+               (provider, event_key, signature_valid, body_sha256, raw_body, payment, status, code, next_try_at)
+           values ($1, $2, $3, $4, $5, $6, case when $3 then 'received' else 'failed' end,
+                   case when $3 then null else 'signature_invalid' end, clock_timestamp() + interval '30 seconds')
+           on conflict (provider, event_key) do update set delivery_count = webhook_events.delivery_count + 1
+           returning id, status, (delivery_count = 1) as "first!""#,
+        new.provider,
+        new.event_key,
+        new.signature_valid,
+        &new.body_sha256[..],
+        new.raw_body,
+        new.payment,
+    )
+    .fetch_one(pool)
+    .await?;
+    Ok(row)
+}
+
+/// One stored call whose signature was valid.
+pub async fn webhook(pool: &PgPool, id: i64) -> Result<Option<WebhookRow>, StoreError> {
+    let row = sqlx::query_as!(
+        WebhookRow,
+        "select id, provider, event_key, status, code, attempts, delivery_count, payment, received_at, processed_at
+         from webhook_events where id = $1 and signature_valid",
+        id
+    )
+    .fetch_optional(pool)
+    .await?;
+    Ok(row)
+}
+
+/// Ends the processing of a call. `failed` plans the next try, later each time; after [`MAX_ATTEMPTS`] there is none.
+/// A call that was processed stays processed.
+pub async fn finish(pool: &PgPool, id: i64, status: &str, code: Option<&str>) -> Result<(), StoreError> {
+    sqlx::query!(
+        "update webhook_events
+         set status = $2, code = $3,
+             attempts = attempts + 1,
+             processed_at = case when $2 in ('processed', 'ignored') then clock_timestamp() end,
+             next_try_at = case when attempts + 1 >= $4 then 'infinity'
+                                else clock_timestamp() + interval '30 seconds' * power(2, least(attempts, 10)) end
+         where id = $1 and status in ('received', 'failed')",
+        id,
+        status,
+        code,
+        MAX_ATTEMPTS,
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+/// Takes calls that are due to be processed again, longest due first, each out of reach of other workers for a minute.
+pub async fn claim_due(pool: &PgPool, limit: i64) -> Result<Vec<i64>, StoreError> {
+    let ids = sqlx::query_scalar!(
+        "update webhook_events set next_try_at = clock_timestamp() + interval '1 minute'
+         where id in (
+             select id from webhook_events
+             where status in ('received', 'failed') and signature_valid and next_try_at <= clock_timestamp()
+             order by next_try_at, id limit $1
+             for update skip locked)
+         returning id",
+        limit
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(ids)
+}
