@@ -53,8 +53,8 @@ impl fmt::Debug for Parts {
     }
 }
 
-/// The client for outgoing webhooks. It has no trust roots: receivers are on this machine, over plain HTTP.
-pub(crate) fn webhook_client() -> Result<reqwest::Client, SandboxError> {
+/// The client for webhooks and the control API. It has no trust roots: everything is on this machine, over plain HTTP.
+pub(crate) fn http_client() -> Result<reqwest::Client, SandboxError> {
     let tls = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|_| SandboxError::Client)?

@@ -15,7 +15,7 @@ use crate::{
     control, cryptopay,
     faults::{FaultLayer, Faults, SimulatorName, inject},
     goods, journal, panel, private_file,
-    simulator::webhook_client,
+    simulator::http_client,
     tokens::Tokens,
     wire::{self, Connection, LineListener},
 };
@@ -78,7 +78,7 @@ pub async fn start(options: SandboxOptions) -> Result<RunningSandbox, SandboxErr
     };
 
     let background = Background::default();
-    let http = webhook_client()?;
+    let http = http_client()?;
     let context = |url: &str, token: &str| Context {
         dir: dir.clone(),
         url: url.to_owned(),

@@ -3,6 +3,7 @@
 //! `GET /control/report` · `GET|PUT|POST|DELETE /control/faults` · `/control/{panel,cryptopay,goods}/…`
 
 mod answer;
+mod client;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use axum::{
 };
 
 pub use answer::Refusal;
+pub use client::{Client, SandboxReport};
 
 use crate::{
     Report,

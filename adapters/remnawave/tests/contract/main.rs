@@ -1,0 +1,11 @@
+//! The real client against the simulator, over real HTTP.
+//!
+//! What holds here is what the product may rely on: a change of either side that breaks their agreement breaks this suite.
+
+mod classes;
+mod faults;
+mod raw;
+mod restart;
+mod rig;
+mod users;
+mod webhooks;
