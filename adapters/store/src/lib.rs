@@ -6,13 +6,16 @@
 //! What this crate must never do: decide (that is `domain`), call a provider, or hand over side effects (that is the publisher's).
 
 pub mod claims;
+pub mod checkpoint;
 mod codec;
 mod connection;
 pub mod dead_letters;
 pub mod deliveries;
 pub mod error;
 pub mod event_log;
+pub mod event_reader;
 pub mod hash;
+pub mod high_water;
 pub mod hint;
 pub mod history;
 pub mod idempotency;
@@ -21,6 +24,7 @@ pub mod leases;
 pub mod migrate;
 pub mod notices;
 pub mod operations;
+pub mod outbox;
 pub mod pass_runs;
 pub mod payments;
 pub mod pool;
