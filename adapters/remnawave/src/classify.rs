@@ -82,15 +82,14 @@ pub(crate) fn says_done(error: &PanelError) -> bool {
 fn kind_of(status: u16, panel_code: Option<&str>, retry_after: Option<Duration>, effect: Effect) -> FailureKind {
     match (status, panel_code) {
         (429, _) => FailureKind::RateLimited { retry_after },
-        // The next run looks the user up first and finds out whose it is, or creates the one that is missing.
-        (400, Some("A019" | "A020")) => FailureKind::Transient,
-        (404, Some(code)) if USER_MISSING.contains(&code) => FailureKind::Transient,
         // Set by hand what only the panel may set: told with 400 or 500, depending on the version.
         (_, Some("A089")) => FailureKind::Permanent,
-        (401 | 403, _) | (404, None) | (300..=399, _) => FailureKind::Misconfigured,
+        (300..=399 | 401 | 403, _) | (404, None) => FailureKind::Misconfigured,
         // A proxy's word that it lost the panel while the request was under way.
         (408 | 502 | 504, None) => unanswered(effect),
-        (408 | 425 | 500..=599, _) => FailureKind::Transient,
+        // A taken name or a missing user: the next run looks first, and finds out whose it is or creates it anew.
+        (400, Some("A019" | "A020")) | (408 | 425 | 500..=599, _) => FailureKind::Transient,
+        (404, Some(code)) if USER_MISSING.contains(&code) => FailureKind::Transient,
         _ => FailureKind::Permanent,
     }
 }

@@ -7,10 +7,12 @@ use std::{
 };
 
 use axum::{Router, middleware};
+use ports::clock::Clock;
 use tokio::task::JoinHandle;
 
 use crate::{
-    Addresses, Background, Context, Endpoint, PanelEndpoint, Parts, RunningSandbox, SandboxError, SandboxOptions,
+    Addresses, Background, Context, Endpoint, PanelEndpoint, Parts, PreferredPorts, RunningSandbox, SandboxError,
+    SandboxOptions,
     addresses::port_of,
     control, cryptopay,
     faults::{FaultLayer, Faults, SimulatorName, inject},
@@ -30,109 +32,31 @@ pub async fn start(options: SandboxOptions) -> Result<RunningSandbox, SandboxErr
     private_file::make_dir(&dir)?;
     let lock = take_lock(&dir)?;
     let tokens = Tokens::read_or_make(&dir)?;
-    let faults = Arc::new(Faults::open(&dir, options.faults)?);
-
+    // An unreadable file of the last start costs its ports, not the start.
     let last = Addresses::read(&options.data_dir).ok().flatten();
-    let try_ports = |wanted: Option<u16>, last_url: Option<&str>| -> Vec<u16> {
-        wanted.into_iter().chain(last_url.and_then(port_of)).collect()
-    };
-    let panel_at = wire::bind(&try_ports(
-        options.ports.panel,
-        last.as_ref().map(|a| a.panel.url.as_str()),
-    ))
-    .await?;
-    let cryptopay_at = wire::bind(&try_ports(
-        options.ports.cryptopay,
-        last.as_ref().map(|a| a.cryptopay.url.as_str()),
-    ))
-    .await?;
-    let goods_at = wire::bind(&try_ports(
-        options.ports.goods,
-        last.as_ref().map(|a| a.goods.url.as_str()),
-    ))
-    .await?;
-    let control_at = wire::bind(&try_ports(
-        options.ports.control,
-        last.as_ref().map(|a| a.control.url.as_str()),
-    ))
-    .await?;
-
-    let addresses = Addresses {
-        panel: PanelEndpoint {
-            url: panel_at.url()?,
-            token: tokens.panel,
-            webhook_secret: tokens.panel_webhook_secret,
-        },
-        cryptopay: Endpoint {
-            url: cryptopay_at.url()?,
-            token: tokens.cryptopay,
-        },
-        goods: Endpoint {
-            url: goods_at.url()?,
-            token: tokens.goods,
-        },
-        control: Endpoint {
-            url: control_at.url()?,
-            token: tokens.control,
-        },
-    };
-
+    let listeners = Listeners::bind(options.ports, last.as_ref()).await?;
+    let addresses = listeners.addresses(tokens)?;
     let background = Background::default();
-    let http = http_client()?;
-    let context = |url: &str, token: &str| Context {
-        dir: dir.clone(),
-        url: url.to_owned(),
-        token: token.to_owned(),
-        clock: options.clock.clone(),
-        background: background.clone(),
-        http: http.clone(),
-    };
-    let panel_context = context(&addresses.panel.url, &addresses.panel.token);
-    let simulators = [
-        (
-            SimulatorName::Panel,
-            panel_at,
-            panel::open(panel_context, addresses.panel.webhook_secret.clone())?,
-        ),
-        (
-            SimulatorName::Cryptopay,
-            cryptopay_at,
-            cryptopay::open(context(&addresses.cryptopay.url, &addresses.cryptopay.token))?,
-        ),
-        (
-            SimulatorName::Goods,
-            goods_at,
-            goods::open(context(&addresses.goods.url, &addresses.goods.token))?,
-        ),
-    ];
+    let simulators = open(&dir, &addresses, &options.clock, &background)?;
+    let faults = Arc::new(Faults::open(&dir, options.faults)?);
 
     let mut servers = Vec::new();
     let mut controls = Vec::new();
-    for (
-        simulator,
-        listener,
-        Parts {
-            service,
-            control,
-            report,
-        },
-    ) in simulators
-    {
+    let places = [listeners.panel, listeners.cryptopay, listeners.goods];
+    for (listener, (simulator, parts)) in places.into_iter().zip(simulators) {
+        let (faults, clock, background) = (faults.clone(), options.clock.clone(), background.clone());
         let layer = FaultLayer {
             simulator,
-            faults: faults.clone(),
-            clock: options.clock.clone(),
+            faults,
+            clock,
             background: background.clone(),
         };
-        servers.push(serve(
-            listener,
-            service.layer(middleware::from_fn_with_state(layer, inject)),
-            &background,
-        ));
-        controls.push((simulator, control, report));
+        let service = parts.service.layer(middleware::from_fn_with_state(layer, inject));
+        servers.push(serve(listener, service, &background));
+        controls.push((simulator, parts.control, parts.report));
     }
     let control = control::router(controls, faults, &addresses.control.token);
-    servers.push(serve(control_at, control, &background));
+    servers.push(serve(listeners.control, control, &background));
     addresses.write(&options.data_dir)?;
     Ok(RunningSandbox {
         addresses,
@@ -140,6 +64,86 @@ pub async fn start(options: SandboxOptions) -> Result<RunningSandbox, SandboxErr
         servers,
         lock,
     })
+}
+
+/// Opened before the simulators, which need to know their own addresses.
+struct Listeners {
+    panel: LineListener,
+    cryptopay: LineListener,
+    goods: LineListener,
+    control: LineListener,
+}
+
+impl Listeners {
+    async fn bind(wanted: PreferredPorts, last: Option<&Addresses>) -> Result<Self, SandboxError> {
+        let ports = |wanted: Option<u16>, last: Option<&str>| -> Vec<u16> {
+            wanted.into_iter().chain(last.and_then(port_of)).collect()
+        };
+        Ok(Self {
+            panel: wire::bind(&ports(wanted.panel, last.map(|last| last.panel.url.as_str()))).await?,
+            cryptopay: wire::bind(&ports(wanted.cryptopay, last.map(|last| last.cryptopay.url.as_str()))).await?,
+            goods: wire::bind(&ports(wanted.goods, last.map(|last| last.goods.url.as_str()))).await?,
+            control: wire::bind(&ports(wanted.control, last.map(|last| last.control.url.as_str()))).await?,
+        })
+    }
+
+    fn addresses(&self, tokens: Tokens) -> Result<Addresses, SandboxError> {
+        let (token, webhook_secret) = (tokens.panel, tokens.panel_webhook_secret);
+        Ok(Addresses {
+            panel: PanelEndpoint {
+                url: self.panel.url()?,
+                token,
+                webhook_secret,
+            },
+            cryptopay: Endpoint {
+                url: self.cryptopay.url()?,
+                token: tokens.cryptopay,
+            },
+            goods: Endpoint {
+                url: self.goods.url()?,
+                token: tokens.goods,
+            },
+            control: Endpoint {
+                url: self.control.url()?,
+                token: tokens.control,
+            },
+        })
+    }
+}
+
+/// Opens every simulator on its journal, in the order of the listeners.
+fn open(
+    dir: &Path,
+    addresses: &Addresses,
+    clock: &Arc<dyn Clock>,
+    background: &Background,
+) -> Result<[(SimulatorName, Parts); 3], SandboxError> {
+    let http = http_client()?;
+    let context = |url: &str, token: &str| Context {
+        dir: dir.to_owned(),
+        url: url.to_owned(),
+        token: token.to_owned(),
+        clock: clock.clone(),
+        background: background.clone(),
+        http: http.clone(),
+    };
+    let Addresses {
+        panel,
+        cryptopay,
+        goods,
+        ..
+    } = addresses;
+    Ok([
+        (
+            SimulatorName::Panel,
+            panel::open(context(&panel.url, &panel.token), panel.webhook_secret.clone())?,
+        ),
+        (
+            SimulatorName::Cryptopay,
+            cryptopay::open(context(&cryptopay.url, &cryptopay.token))?,
+        ),
+        (SimulatorName::Goods, goods::open(context(&goods.url, &goods.token))?),
+    ])
 }
 
 fn serve(listener: LineListener, router: Router, background: &Background) -> JoinHandle<()> {

@@ -90,7 +90,7 @@ async fn nothing_secret_is_shown() {
         .create_user("private", "omniflow:x", &rig.push())
         .await
         .unwrap();
-    let taken = rig
+    let conflict = rig
         .panel
         .create_user("private", "omniflow:x", &rig.push())
         .await
@@ -98,7 +98,7 @@ async fn nothing_secret_is_shown() {
     let wrong = rig.client_with(|config| config.token = "another-token-value".into());
     let refused = wrong.user(1).await.unwrap_err();
     let shown = format!(
-        "{:?} {:?} {:?} {taken} {taken:?} {refused} {refused:?} {user:?}",
+        "{:?} {:?} {:?} {conflict} {conflict:?} {refused} {refused:?} {user:?}",
         rig.panel, rig.sandbox, rig.control
     );
     for hidden in [
@@ -111,6 +111,6 @@ async fn nothing_secret_is_shown() {
     ] {
         assert!(!shown.contains(hidden), "{hidden} is shown");
     }
-    let errors = format!("{taken} {taken:?} {refused} {refused:?}");
+    let errors = format!("{conflict} {conflict:?} {refused} {refused:?}");
     assert!(!errors.contains("127.0.0.1"), "an error names no address");
 }

@@ -27,7 +27,8 @@ fn the_fixed_vector() {
 fn everything_else_is_refused() {
     let upper = SIGNATURE.to_ascii_uppercase();
     let wrong = [b'0'; 64];
-    let cases: &[(&str, &str, &[&[u8]], &[u8])] = &[
+    type Case = (&'static str, &'static str, Vec<&'static [u8]>, &'static [u8]);
+    let cases: Vec<Case> = vec![
         ("one byte of the body changed", SECRET, &[SIGNATURE], br#"{"a":2}"#),
         ("body written anew with spaces", SECRET, &[SIGNATURE], br#"{ "a": 1 }"#),
         ("body with a line end", SECRET, &[SIGNATURE], b"{\"a\":1}\n"),

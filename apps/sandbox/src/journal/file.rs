@@ -147,3 +147,49 @@ fn scan<E: DeserializeOwned>(
         scanned.whole_bytes = scanned.total_bytes;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(path: &Path) -> Vec<String> {
+        let mut effects = Vec::new();
+        read_entries::<String>(path, |entry| effects.push(entry.effect.clone())).unwrap();
+        effects
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Wherever a crash cuts the file, what is left is a prefix, and writing goes on behind it.
+        #[test]
+        fn cut_anywhere(effects in prop::collection::vec(any::<String>(), 1..8), cut in any::<prop::sample::Index>()) {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("x.journal.jsonl");
+            let mut journal = Journal::open::<String>(&path, |_| {}).unwrap();
+            let mut ends = vec![0];
+            for effect in &effects {
+                journal.append(DateTime::UNIX_EPOCH, effect.clone()).unwrap();
+                ends.push(std::fs::metadata(&path).unwrap().len());
+            }
+            prop_assert_eq!(&read(&path), &effects);
+
+            let bytes = std::fs::read(&path).unwrap();
+            let cut = cut.index(bytes.len() + 1);
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            let whole = ends.iter().filter(|end| **end <= u64::try_from(cut).unwrap()).count() - 1;
+            prop_assert_eq!(&read(&path), &effects[..whole]);
+
+            let mut kept = Vec::new();
+            let mut journal = Journal::open::<String>(&path, |entry| kept.push(entry.effect.clone())).unwrap();
+            prop_assert_eq!(&kept, &effects[..whole]);
+            let entry = journal.append(DateTime::UNIX_EPOCH, "after".to_owned()).unwrap();
+            prop_assert_eq!(entry.seq, u64::try_from(whole).unwrap() + 1);
+            kept.push("after".to_owned());
+            prop_assert_eq!(read(&path), kept);
+        }
+    }
+}

@@ -119,11 +119,11 @@ pub(super) fn delete(state: &State, id: i64) -> Result<Effect, Failure> {
 }
 
 /// A test's use of traffic.
-pub(super) fn set_traffic(state: &State, now: Timestamp, id: i64, used: i64) -> Result<Effect, Failure> {
+pub(super) fn set_traffic(state: &State, now: Timestamp, id: i64, bytes: i64) -> Result<Effect, Failure> {
     let mut user = found(state, now, id)?;
-    let more = used.saturating_sub(user.used_traffic_bytes).max(0);
+    let more = bytes.saturating_sub(user.used_traffic_bytes).max(0);
     user.lifetime_used_traffic_bytes = user.lifetime_used_traffic_bytes.saturating_add(more);
-    user.used_traffic_bytes = used;
+    user.used_traffic_bytes = bytes;
     Ok(Effect::TrafficSet { user })
 }
 

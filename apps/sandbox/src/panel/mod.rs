@@ -13,6 +13,8 @@ mod report;
 mod routes;
 mod shown;
 mod state;
+#[cfg(test)]
+mod tests;
 mod user;
 
 use std::sync::Arc;
