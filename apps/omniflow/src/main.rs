@@ -1,1 +1,7 @@
-fn main() {}
+//! The one binary.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    omniflow::run(std::env::args_os())
+}

@@ -1,0 +1,79 @@
+//! One file a command.
+
+mod api;
+mod bench;
+mod db;
+mod deliveries;
+mod demo;
+mod doctor;
+mod events;
+mod jobs;
+mod outbox;
+mod projections;
+mod sandbox;
+mod settings;
+mod up;
+mod worker;
+
+use std::{future::Future, io::Write as _, process::ExitCode};
+
+use clap::CommandFactory as _;
+
+use crate::{
+    cli::{Cli, Command},
+    config::{Config, Vars},
+    failure::Failure,
+};
+
+/// Prints one line of a command's answer. A reader that went away (a closed pipe) is no failure.
+pub(crate) fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    let _closed = writeln!(out, "{line}");
+}
+
+/// Runs the command to its exit code.
+pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
+    match cli.command {
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut Cli::command(), "omniflow", &mut std::io::stdout());
+            return Ok(ExitCode::SUCCESS);
+        }
+        Command::Man => {
+            clap_mangen::Man::new(Cli::command()).render(&mut std::io::stdout())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        _ => {}
+    }
+    let vars = Vars::from_process(cli.env_file.as_deref())?;
+    if let Command::Config(command) = &cli.command {
+        return Ok(settings::run(command, &vars));
+    }
+    let config = Config::read(&vars)?;
+    let dir = cli.data_dir;
+    match cli.command {
+        Command::Up(args) => block_on(up::run(args, config, vars, dir)),
+        Command::Demo(args) => block_on(demo::run(args, config)),
+        Command::Api => block_on(api::run(config, dir)),
+        Command::Worker => block_on(worker::run(config, dir)),
+        Command::Sandbox => block_on(sandbox::run(dir)),
+        Command::Db(command) => block_on(db::run(command, config, dir)),
+        Command::Events(command) => block_on(events::run(command, config, dir)),
+        Command::Projections(command) => block_on(projections::run(command, config, dir)),
+        Command::Outbox(command) => block_on(outbox::run(command, config, dir)),
+        Command::Jobs(command) => block_on(jobs::run(command, config, dir)),
+        Command::Deliveries(command) => block_on(deliveries::run(command, config, dir)),
+        Command::Doctor(args) => block_on(doctor::run(args, config, dir)),
+        Command::Bench(args) => block_on(bench::run(args, config)),
+        Command::Config(_) | Command::Completions { .. } | Command::Man => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Runs on a fresh runtime. The TLS provider is chosen first: reqwest brings none of its own.
+fn block_on(command: impl Future<Output = Result<ExitCode, Failure>>) -> Result<ExitCode, Failure> {
+    let _already_installed = rustls::crypto::ring::default_provider().install_default();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let outcome = runtime.block_on(command);
+    // Detached work (a blocked name look-up, say) must not hold the process.
+    runtime.shutdown_timeout(std::time::Duration::from_secs(2));
+    outcome
+}
