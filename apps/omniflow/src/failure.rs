@@ -56,3 +56,9 @@ impl From<std::io::Error> for Failure {
         Self::unavailable(error)
     }
 }
+
+impl From<sqlx::Error> for Failure {
+    fn from(error: sqlx::Error) -> Self {
+        Self::unavailable(store::StoreError::from(error))
+    }
+}

@@ -1,14 +1,14 @@
 //! One struct a concern, each read from [`Vars`].
 
-use std::{net::SocketAddr, path::PathBuf, str::FromStr};
+use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, str::FromStr};
 
 use domain::money::Currency;
 use secrets::{DataKey, Secret};
 
-use super::{Invalid, Vars};
+use super::{Invalid, KEYS, Vars};
 
 /// What a process needs to know. Everything optional is typed absence, not an empty text.
-#[derive(Debug)]
+#[expect(missing_debug_implementations, reason = "it holds secrets")]
 pub struct Config {
     /// Where the data is.
     pub database: Database,
@@ -34,10 +34,12 @@ pub struct Config {
     pub metrics_enabled: bool,
     /// How logs look.
     pub log_format: LogFormat,
+    /// Names of the settings that were given, whatever became of them.
+    pub given: BTreeSet<&'static str>,
 }
 
 /// Where the data is.
-#[derive(Debug)]
+#[expect(missing_debug_implementations, reason = "it holds secrets")]
 pub struct Database {
     /// Address of a server that exists already.
     pub url: Option<Secret<String>>,
@@ -57,7 +59,7 @@ pub struct Http {
 }
 
 /// The panel's address and credentials.
-#[derive(Debug)]
+#[expect(missing_debug_implementations, reason = "it holds secrets")]
 pub struct Panel {
     /// Without `/api`.
     pub url: String,
@@ -70,7 +72,7 @@ pub struct Panel {
 }
 
 /// Crypto Pay.
-#[derive(Debug)]
+#[expect(missing_debug_implementations, reason = "it holds secrets")]
 pub struct Cryptobot {
     /// Its token.
     pub token: Secret<String>,
@@ -79,7 +81,7 @@ pub struct Cryptobot {
 }
 
 /// The digital goods gateway.
-#[derive(Debug)]
+#[expect(missing_debug_implementations, reason = "it holds secrets")]
 pub struct Goods {
     /// Its address.
     pub url: String,
@@ -163,6 +165,7 @@ impl Config {
             },
             metrics_enabled: vars.flag("APP_METRICS_ENABLED"),
             log_format: vars.parsed("APP_LOG_FORMAT").unwrap_or(LogFormat::Auto),
+            given: KEYS.iter().map(|key| key.name).filter(|name| vars.is_set(name)).collect(),
         };
         let problems = vars.problems();
         if problems.is_empty() { Ok(config) } else { Err(Invalid(problems)) }

@@ -1,0 +1,163 @@
+//! The outside systems of an installation: simulators in a sandbox, what the settings name in a live one.
+
+use std::{path::Path, sync::Arc};
+
+use goods::{Fragment, FragmentOptions};
+use payments::{CryptoBot, CryptoBotOptions, MAINNET, Manual, TESTNET};
+use ports::panel::PanelWriter;
+use remnawave::Remnawave;
+use sandbox::Addresses;
+use secrets::Secret;
+use service::{
+    GoodsProviders, PaymentProviders,
+    catalog::{self, Catalog},
+};
+use store::Mode;
+
+use crate::{config::Config, failure::Failure};
+
+/// Settings that name a real outside system: a sandbox refuses to start beside them.
+const REAL_CREDENTIALS: &[&str] = &[
+    "APP_REMNAWAVE_URL",
+    "APP_REMNAWAVE_TOKEN",
+    "APP_REMNAWAVE_API_KEY",
+    "APP_REMNAWAVE_COOKIE",
+    "APP_CRYPTOBOT_TOKEN",
+    "APP_GOODS_URL",
+    "APP_GOODS_TOKEN",
+];
+
+/// What the core talks to.
+#[derive(Debug)]
+pub struct Adapters {
+    /// The panel; `None` in a live installation that has none configured.
+    pub panel: Option<Arc<dyn PanelWriter>>,
+    /// Who brings money.
+    pub payments: PaymentProviders,
+    /// Who delivers goods.
+    pub goods: GoodsProviders,
+    /// What is for sale.
+    pub catalog: Arc<Catalog>,
+}
+
+impl Adapters {
+    /// Builds what an installation of this mode talks to.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for settings that do not fit the mode, [`Failure::Unavailable`] when the sandbox was never started here.
+    pub fn build(mode: Mode, config: &Config, data_dir: &Path) -> Result<Self, Failure> {
+        match mode {
+            Mode::Sandbox => Self::simulated(config, data_dir),
+            Mode::Live => Self::live(config, data_dir),
+        }
+    }
+
+    fn simulated(config: &Config, data_dir: &Path) -> Result<Self, Failure> {
+        let real = real_credentials(config);
+        if !real.is_empty() {
+            return Err(Failure::Usage(format!(
+                "this database is a sandbox, but real credentials are set: {}. Unset them, or make a live installation (`up --live`, `db migrate --mode live`)",
+                real.join(", ")
+            )));
+        }
+        let addresses = Addresses::read(data_dir).map_err(Failure::unavailable)?.ok_or_else(|| {
+            Failure::unavailable(format!(
+                "this database is a sandbox, but no simulators were ever started for {}: run `omniflow sandbox` there first",
+                data_dir.display()
+            ))
+        })?;
+        let panel = remnawave::Config::new(addresses.panel.url, addresses.panel.token);
+        let cryptobot =
+            CryptoBotOptions { base_url: format!("{}/api", addresses.cryptopay.url), token: addresses.cryptopay.token.into() };
+        let fragment =
+            FragmentOptions { base_url: addresses.goods.url, token: addresses.goods.token.into(), currency: None };
+        Ok(Self {
+            panel: Some(build_panel(&panel)?),
+            payments: payments_with(Some(cryptobot))?,
+            goods: goods_with(Some(fragment))?,
+            catalog: Arc::new(match &config.catalog_file {
+                Some(path) => read_catalog(path)?,
+                None => catalog::sample(&sandbox::DEFAULT_SQUADS.map(|(id, _name)| id)),
+            }),
+        })
+    }
+
+    fn live(config: &Config, data_dir: &Path) -> Result<Self, Failure> {
+        refuse_simulators(config, data_dir)?;
+        let panel = config.panel.as_ref().map(|panel| {
+            let mut settings = remnawave::Config::new(panel.url.clone(), panel.token.clone());
+            settings.extra_headers =
+                panel.api_key.iter().map(|value| ("X-Api-Key".to_owned(), value.clone())).collect();
+            settings.cookie.clone_from(&panel.cookie);
+            settings
+        });
+        let cryptobot = config.cryptobot.as_ref().map(|provider| CryptoBotOptions {
+            base_url: if provider.testnet { TESTNET } else { MAINNET }.to_owned(),
+            token: provider.token.clone(),
+        });
+        let fragment = config.goods.as_ref().map(|goods| FragmentOptions {
+            base_url: goods.url.clone(),
+            token: goods.token.clone(),
+            currency: Some(goods.currency),
+        });
+        Ok(Self {
+            panel: panel.as_ref().map(build_panel).transpose()?,
+            payments: payments_with(cryptobot)?,
+            goods: goods_with(fragment)?,
+            catalog: Arc::new(config.catalog_file.as_deref().map(read_catalog).transpose()?.unwrap_or_default()),
+        })
+    }
+}
+
+fn real_credentials(config: &Config) -> Vec<&'static str> {
+    let given = |name: &&&'static str| config.given.contains(**name);
+    REAL_CREDENTIALS.iter().filter(given).copied().collect()
+}
+
+/// A live installation must not settle real orders with play money.
+fn refuse_simulators(config: &Config, data_dir: &Path) -> Result<(), Failure> {
+    let Some(addresses) = Addresses::read(data_dir).map_err(Failure::unavailable)? else { return Ok(()) };
+    let panel = config.panel.as_ref().is_some_and(|panel| panel.url == addresses.panel.url);
+    let goods = config.goods.as_ref().is_some_and(|goods| goods.url == addresses.goods.url);
+    match (panel, goods) {
+        (false, false) => Ok(()),
+        (true, _) => Err(Failure::Usage("APP_REMNAWAVE_URL names a simulator, but this installation is live".to_owned())),
+        (false, true) => Err(Failure::Usage("APP_GOODS_URL names a simulator, but this installation is live".to_owned())),
+    }
+}
+
+fn build_panel(settings: &remnawave::Config) -> Result<Arc<dyn PanelWriter>, Failure> {
+    Ok(Arc::new(Remnawave::new(settings).map_err(|error| Failure::Usage(format!("the panel's settings: {error}")))?))
+}
+
+fn payments_with(cryptobot: Option<CryptoBotOptions>) -> Result<PaymentProviders, Failure> {
+    let providers = PaymentProviders::default().with(Arc::new(Manual));
+    Ok(match cryptobot {
+        Some(options) => providers.with(Arc::new(
+            CryptoBot::new(options).map_err(|error| Failure::Usage(format!("the settings of Crypto Pay: {error}")))?,
+        )),
+        None => providers,
+    })
+}
+
+fn goods_with(fragment: Option<FragmentOptions>) -> Result<GoodsProviders, Failure> {
+    Ok(match fragment {
+        Some(options) => GoodsProviders::default().with(Arc::new(
+            Fragment::new(options).map_err(|error| Failure::Usage(format!("the settings of the goods gateway: {error}")))?,
+        )),
+        None => GoodsProviders::default(),
+    })
+}
+
+fn read_catalog(path: &Path) -> Result<Catalog, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::Usage(format!("APP_CATALOG_FILE {} cannot be read: {error}", path.display())))?;
+    catalog::parse(&text).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
+}
+
+/// The token of the simulators' control interface, with its address.
+pub fn control_of(data_dir: &Path) -> Result<(String, Secret<String>), Failure> {
+    let addresses = Addresses::read(data_dir).map_err(Failure::unavailable)?;
+    let control = addresses.ok_or_else(|| Failure::unavailable("no simulators were started here"))?.control;
+    Ok((control.url, control.token.into()))
+}
