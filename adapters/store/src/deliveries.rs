@@ -1,4 +1,4 @@
-//! When a delivery of goods is next due, who receives it, and what was spent. What is owed and what happened is the Delivery stream's.
+//! When a delivery of goods is next due, and what was spent. What is owed and what happened is the Delivery stream's.
 
 use std::time::Duration;
 
@@ -28,19 +28,6 @@ impl Delivery {
             .ok()
             .filter(|ms| *ms > 0)
             .map(Duration::from_millis)
-    }
-}
-
-/// Who receives the goods.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Recipient {
-    pub username: String,
-    pub telegram_user_id: Option<i64>,
-}
-
-impl std::fmt::Debug for Recipient {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Recipient").finish_non_exhaustive()
     }
 }
 
@@ -106,41 +93,6 @@ pub async fn change_in(conn: &mut PgConnection, order_id: Uuid, change: Change<'
     .execute(conn)
     .await?;
     Ok(())
-}
-
-/// Writes who receives the goods of an order, once.
-///
-/// # Errors
-/// [`StoreError`] when the statement fails.
-pub async fn insert_recipient_in(
-    conn: &mut PgConnection,
-    order_id: Uuid,
-    recipient: &Recipient,
-) -> Result<(), StoreError> {
-    sqlx::query!(
-        r#"insert into delivery_recipients (order_id, username, telegram_user_id) values ($1, $2, $3)
-           on conflict (order_id) do nothing"#,
-        order_id,
-        recipient.username,
-        recipient.telegram_user_id
-    )
-    .execute(conn)
-    .await?;
-    Ok(())
-}
-
-/// Who receives the goods; nothing when it was erased.
-///
-/// # Errors
-/// [`StoreError`] when the statement fails.
-pub async fn recipient_in(conn: &mut PgConnection, order_id: Uuid) -> Result<Option<Recipient>, StoreError> {
-    Ok(sqlx::query_as!(
-        Recipient,
-        "select username, telegram_user_id from delivery_recipients where order_id = $1",
-        order_id
-    )
-    .fetch_optional(conn)
-    .await?)
 }
 
 /// Due rows without an end, longest due first.

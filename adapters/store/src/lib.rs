@@ -5,8 +5,8 @@
 //!
 //! What this crate must never do: decide (that is `domain`), call a provider, or hand over side effects (that is the publisher's).
 
-pub mod claims;
 pub mod checkpoint;
+pub mod claims;
 mod codec;
 mod connection;
 pub mod dead_letters;
@@ -43,6 +43,9 @@ pub use idempotency::{KeyedRequest, StoredAnswer};
 pub use installation::Mode;
 pub use migrate::{Migrated, check_applied, migrate};
 pub use pool::{PoolOptions, command_pool, general_pool};
+/// The connection that functions ending in `_in` work on.
+pub use sqlx::PgConnection as Connection;
+pub use transaction::SideRows;
 pub use unit_of_work::{
     Committed, ExecuteError, Folded, Loaded, NewDelivery, NewOperation, OpenUnitOfWork, Store, StreamId, UnitOfWork,
 };

@@ -1,0 +1,183 @@
+//! One operation, from a job to its recorded outcome: claim → (the worker calls the panel) → record.
+//!
+//! Claim and record are short transactions; nothing is open while the panel is called. A run holds the *lease* of its subscription, so there is
+//! one writer to the panel at a time; its record is fenced by the lease's token. Order of locks everywhere: lease, operation, queue row, streams.
+//!
+//! What this module must never do: call the panel.
+
+mod claim;
+mod close;
+mod failure;
+mod late_write;
+mod lease_sweep;
+mod persist;
+mod record;
+mod revive;
+#[cfg(test)]
+mod tests;
+
+use std::{sync::Arc, time::Duration};
+
+use domain::{
+    entitlement::{DesiredState, Entitlement, OperationKind},
+    ids::{EntitlementId, OperationId, OrderId, SubscriptionId},
+    log::Metadata,
+    order::Order,
+};
+use ports::{clock::Clock, ids::Ids};
+use queue::{JobClient, QueueError};
+use store::{Store, StoreError, StreamId, operations::Operation};
+use uuid::Uuid;
+
+pub use failure::{CallFailure, Handed};
+pub use lease_sweep::SweepReport;
+pub use record::Shown;
+pub use revive::ReviveReport;
+
+/// How long a lease is held: the age at which the queue takes a run to be lost.
+pub const LEASE: Duration = Duration::from_secs(30);
+
+/// How long after a possibly lost request the panel is converged once more.
+pub const LATE_WRITE: Duration = Duration::from_secs(60);
+
+/// Kind of the queue's jobs, of dead letters and of metrics.
+pub const KIND: &str = "fulfillment";
+
+/// The use cases of a fulfillment run.
+#[derive(Clone, Debug)]
+pub struct Fulfillment {
+    store: Store,
+    queue: JobClient,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+}
+
+/// The queue's attempt on whose behalf something is claimed and recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobRef {
+    pub job_id: i64,
+    /// The queue's own count.
+    pub attempt: i32,
+}
+
+/// What a claim leads to.
+#[derive(Clone, Debug)]
+pub enum Claim {
+    /// Call the panel, then record.
+    Run(Box<Claimed>),
+    /// Nothing is left to do; where there was something to record, it is, and the job has ended with it.
+    Over,
+    /// Not now.
+    Wait(Duration),
+}
+
+/// A run that may call the panel.
+#[derive(Clone, Debug)]
+pub struct Claimed {
+    pub job: JobRef,
+    pub operation_id: OperationId,
+    pub entitlement_id: EntitlementId,
+    pub subscription_id: SubscriptionId,
+    pub order_id: Option<OrderId>,
+    pub kind: OperationKind,
+    pub correlation_id: String,
+    /// Number of the attempt in the present budget.
+    pub attempt: i32,
+    /// What the panel is to show.
+    pub desired: DesiredState,
+    /// Newest version that the panel was seen to show.
+    pub applied_version: i64,
+    /// The panel's key of the user, where it is known.
+    pub remote_user_id: Option<i64>,
+    /// Some request for this subscription may be in flight, or may have landed unseen.
+    pub unanswered: bool,
+    token: Uuid,
+}
+
+/// What a recorded run leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    /// The operation has ended, and the job with it.
+    Ended,
+    /// Another run took over meanwhile: nothing of this one was recorded.
+    FencedOut,
+}
+
+/// A failed use case.
+#[derive(Debug, thiserror::Error)]
+pub enum Fault {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The queue failed.
+    #[error(transparent)]
+    Queue(#[from] QueueError),
+    /// An aggregate refused what follows from its own state.
+    #[error("refused: {code}")]
+    Refused {
+        /// Its stable code.
+        code: &'static str,
+    },
+}
+
+impl Fault {
+    /// Stable machine value.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Store(error) => error.code(),
+            Self::Queue(error) => error.code(),
+            Self::Refused { code } => code,
+        }
+    }
+
+    /// Another try of the same may succeed.
+    pub const fn is_passing(&self) -> bool {
+        match self {
+            Self::Store(error) => !matches!(error, StoreError::Corrupt { .. } | StoreError::Unstorable),
+            Self::Queue(_) => true,
+            Self::Refused { .. } => false,
+        }
+    }
+}
+
+impl Fulfillment {
+    /// On the parts that every use case works with.
+    pub fn new(store: Store, queue: JobClient, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
+        Self {
+            store,
+            queue,
+            clock,
+            ids,
+        }
+    }
+
+    /// Events of a run say which operation caused them and that the worker acted.
+    fn metadata(&self, operation_id: impl std::fmt::Display, correlation_id: &str) -> Metadata {
+        Metadata {
+            correlation_id: correlation_id.to_owned(),
+            causation_id: Some(format!("job:{operation_id}")),
+            actor: "system:worker".to_owned(),
+            reason: None,
+            at: self.clock.now(),
+        }
+    }
+}
+
+/// The streams that the end of an operation touches.
+fn streams(entitlement_id: Uuid, order_id: Option<Uuid>) -> Vec<StreamId> {
+    let mut streams = vec![StreamId::of::<Entitlement>(entitlement_id)];
+    streams.extend(order_id.map(StreamId::of::<Order>));
+    streams
+}
+
+/// Correlation of a job, for its metadata column: never part of a unique job's arguments.
+fn job_metadata(correlation_id: &str) -> serde_json::Map<String, serde_json::Value> {
+    let mut metadata = serde_json::Map::new();
+    metadata.insert("correlationId".to_owned(), correlation_id.into());
+    metadata
+}
+
+/// A pushed version closes it without a call when nothing of it is in flight.
+fn may_be_superseded(operation: &Operation, kind: &OperationKind, applied_version: i64) -> bool {
+    !matches!(kind, OperationKind::Reconcile | OperationKind::ResetTraffic) && operation.version <= applied_version
+}
