@@ -9,7 +9,11 @@ use std::path::{Path, PathBuf};
 pub use file::{Entry, Journal, read_entries};
 pub use ledger::{Ledger, Replay};
 
-pub use crate::panel::{PanelReport, panel_report};
+pub use crate::{
+    cryptopay::{CryptopayReport, cryptopay_report},
+    goods::{GoodsReport, goods_report},
+    panel::{PanelReport, panel_report},
+};
 
 /// The folder of a data directory that holds the journals.
 pub fn dir(data_dir: &Path) -> PathBuf {
