@@ -38,7 +38,10 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
     let config = Config::read(&vars)?;
     let dir = cli.data_dir;
     match cli.command {
-        _ => block_on(async { let _ = (&config, &dir); Err(Failure::Unavailable("not wired yet".to_owned())) }),
+        _ => block_on(async {
+            let _ = (&config, &dir);
+            Err(Failure::Unavailable("not wired yet".to_owned()))
+        }),
     }
 }
 

@@ -39,10 +39,14 @@ fn check(args: JsonArgs, vars: &Vars) -> ExitCode {
         })
         .collect();
     if args.json {
-        let settings: Vec<_> =
-            settings.iter().map(|(name, value, origin)| json!({"name": name, "value": value, "origin": origin})).collect();
-        let problems: Vec<_> =
-            problems.iter().map(|problem| json!({"name": problem.name, "reason": problem.reason})).collect();
+        let settings: Vec<_> = settings
+            .iter()
+            .map(|(name, value, origin)| json!({"name": name, "value": value, "origin": origin}))
+            .collect();
+        let problems: Vec<_> = problems
+            .iter()
+            .map(|problem| json!({"name": problem.name, "reason": problem.reason}))
+            .collect();
         say(&json!({"usable": problems.is_empty(), "problems": problems, "settings": settings}).to_string());
     } else {
         for (name, value, origin) in &settings {
@@ -52,5 +56,9 @@ fn check(args: JsonArgs, vars: &Vars) -> ExitCode {
             say(&format!("cannot be used: {problem}"));
         }
     }
-    if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(2) }
+    if problems.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(2)
+    }
 }

@@ -14,39 +14,116 @@ pub struct Key {
 }
 
 const fn key(name: &'static str, default: Option<&'static str>, help: &'static str) -> Key {
-    Key { name, default, secret: false, help }
+    Key {
+        name,
+        default,
+        secret: false,
+        help,
+    }
 }
 
 const fn secret(name: &'static str, help: &'static str) -> Key {
-    Key { name, default: None, secret: true, help }
+    Key {
+        name,
+        default: None,
+        secret: true,
+        help,
+    }
 }
 
 /// Every setting, in the order of `.env.example`.
 pub const KEYS: &[Key] = &[
-    secret("APP_DATABASE_URL", "PostgreSQL 15 or newer, session mode (no transaction pooler). `up` makes its own server when this is unset; `api` and `worker` need it."),
-    key("APP_PG_BIN", None, "Folder with `initdb` and `postgres` for the private server of `up`, `demo` and the tests. Found by itself when unset."),
+    secret(
+        "APP_DATABASE_URL",
+        "PostgreSQL 15 or newer, session mode (no transaction pooler). `up` makes its own server when this is unset; `api` and `worker` need it.",
+    ),
+    key(
+        "APP_PG_BIN",
+        None,
+        "Folder with `initdb` and `postgres` for the private server of `up`, `demo` and the tests. Found by itself when unset.",
+    ),
     key("APP_HTTP_ADDR", Some("127.0.0.1:8080"), "Where `api` and `up` listen."),
-    key("APP_WORKER_HTTP_ADDR", Some("127.0.0.1:8081"), "Where `worker` serves /livez, /readyz and /metrics; `off` closes it."),
-    secret("APP_OPERATOR_TOKEN", "Bearer token of /v1/admin. `up` makes one. Unset refuses every call."),
-    secret("APP_DATA_ENCRYPTION_KEY", "Standard base64 of exactly 32 bytes. Without it digital goods are off."),
-    key("APP_REMNAWAVE_URL", None, "Address of the panel, without /api. Live installations only."),
+    key(
+        "APP_WORKER_HTTP_ADDR",
+        Some("127.0.0.1:8081"),
+        "Where `worker` serves /livez, /readyz and /metrics; `off` closes it.",
+    ),
+    secret(
+        "APP_OPERATOR_TOKEN",
+        "Bearer token of /v1/admin. `up` makes one. Unset refuses every call.",
+    ),
+    secret(
+        "APP_DATA_ENCRYPTION_KEY",
+        "Standard base64 of exactly 32 bytes. Without it digital goods are off.",
+    ),
+    key(
+        "APP_REMNAWAVE_URL",
+        None,
+        "Address of the panel, without /api. Live installations only.",
+    ),
     secret("APP_REMNAWAVE_TOKEN", "API token of the panel."),
-    secret("APP_REMNAWAVE_API_KEY", "Value of the X-Api-Key header, for panels behind a proxy that asks for one."),
-    secret("APP_REMNAWAVE_COOKIE", "`name=value` cookie, for panels behind a proxy that asks for one."),
+    secret(
+        "APP_REMNAWAVE_API_KEY",
+        "Value of the X-Api-Key header, for panels behind a proxy that asks for one.",
+    ),
+    secret(
+        "APP_REMNAWAVE_COOKIE",
+        "`name=value` cookie, for panels behind a proxy that asks for one.",
+    ),
     secret("APP_CRYPTOBOT_TOKEN", "Crypto Pay token. Unset: the provider is off."),
-    key("APP_CRYPTOBOT_TESTNET", Some("true"), "Whether the token is one of the test network."),
-    key("APP_GOODS_URL", None, "Address of the digital goods gateway. Live installations only."),
+    key(
+        "APP_CRYPTOBOT_TESTNET",
+        Some("true"),
+        "Whether the token is one of the test network.",
+    ),
+    key(
+        "APP_GOODS_URL",
+        None,
+        "Address of the digital goods gateway. Live installations only.",
+    ),
     secret("APP_GOODS_TOKEN", "Password of the digital goods gateway."),
-    key("APP_GOODS_CURRENCY", Some("RUB"), "Currency that the gateway counts its prices in."),
-    key("APP_GOODS_SPEND_LIMIT_MINOR", Some("0"), "Ceiling of what may be spent at the gateway in a window, in minor units; 0 is none."),
-    key("APP_GOODS_SPEND_WINDOW_SECONDS", Some("86400"), "Length of that window."),
-    key("APP_CATALOG_FILE", None, "Plans and goods on sale (TOML). A sandbox has a sample catalog of its own."),
-    key("APP_QUEUE_CRITICAL_WORKERS", Some("16"), "Jobs at once on the queue `critical`."),
-    key("APP_QUEUE_DEFAULT_WORKERS", Some("8"), "Jobs at once on the queue `default`."),
+    key(
+        "APP_GOODS_CURRENCY",
+        Some("RUB"),
+        "Currency that the gateway counts its prices in.",
+    ),
+    key(
+        "APP_GOODS_SPEND_LIMIT_MINOR",
+        Some("0"),
+        "Ceiling of what may be spent at the gateway in a window, in minor units; 0 is none.",
+    ),
+    key(
+        "APP_GOODS_SPEND_WINDOW_SECONDS",
+        Some("86400"),
+        "Length of that window.",
+    ),
+    key(
+        "APP_CATALOG_FILE",
+        None,
+        "Plans and goods on sale (TOML). A sandbox has a sample catalog of its own.",
+    ),
+    key(
+        "APP_QUEUE_CRITICAL_WORKERS",
+        Some("16"),
+        "Jobs at once on the queue `critical`.",
+    ),
+    key(
+        "APP_QUEUE_DEFAULT_WORKERS",
+        Some("8"),
+        "Jobs at once on the queue `default`.",
+    ),
     key("APP_QUEUE_BULK_WORKERS", Some("4"), "Jobs at once on the queue `bulk`."),
-    key("APP_API_DATABASE_CONNECTIONS", Some("12"), "Size of the pool that `api` runs its commands and reads on."),
+    key(
+        "APP_API_DATABASE_CONNECTIONS",
+        Some("12"),
+        "Size of the pool that `api` runs its commands and reads on.",
+    ),
     key("APP_METRICS_ENABLED", Some("true"), "Whether /metrics is served."),
-    key("APP_LOG_FORMAT", Some("auto"), "`json`, `text`, or `auto`: text on a terminal. Levels by RUST_LOG."),
+    key(
+        "APP_LOG_FORMAT",
+        Some("auto"),
+        "`json`, `text`, or `auto`: text on a terminal. Levels by RUST_LOG.",
+    ),
 ];
 
 /// The setting of that name.

@@ -150,7 +150,10 @@ impl Config {
                 pg_bin: vars.text("APP_PG_BIN").map(PathBuf::from),
                 api_connections: between(vars, "APP_API_DATABASE_CONNECTIONS", 2, 200),
             },
-            http: Http { api: vars.parsed("APP_HTTP_ADDR").unwrap_or(LOOPBACK), worker: worker_address(vars) },
+            http: Http {
+                api: vars.parsed("APP_HTTP_ADDR").unwrap_or(LOOPBACK),
+                worker: worker_address(vars),
+            },
             operator_token: operator_token(vars),
             data_key: data_key(vars),
             panel: panel(vars),
@@ -165,10 +168,18 @@ impl Config {
             },
             metrics_enabled: vars.flag("APP_METRICS_ENABLED"),
             log_format: vars.parsed("APP_LOG_FORMAT").unwrap_or(LogFormat::Auto),
-            given: KEYS.iter().map(|key| key.name).filter(|name| vars.is_set(name)).collect(),
+            given: KEYS
+                .iter()
+                .map(|key| key.name)
+                .filter(|name| vars.is_set(name))
+                .collect(),
         };
         let problems = vars.problems();
-        if problems.is_empty() { Ok(config) } else { Err(Invalid(problems)) }
+        if problems.is_empty() {
+            Ok(config)
+        } else {
+            Err(Invalid(problems))
+        }
     }
 }
 
@@ -186,7 +197,11 @@ where
 }
 
 fn worker_address(vars: &Vars) -> Option<SocketAddr> {
-    if vars.text("APP_WORKER_HTTP_ADDR").as_deref() == Some("off") { None } else { vars.parsed("APP_WORKER_HTTP_ADDR") }
+    if vars.text("APP_WORKER_HTTP_ADDR").as_deref() == Some("off") {
+        None
+    } else {
+        vars.parsed("APP_WORKER_HTTP_ADDR")
+    }
 }
 
 fn operator_token(vars: &Vars) -> Option<Secret<String>> {
@@ -199,7 +214,9 @@ fn operator_token(vars: &Vars) -> Option<Secret<String>> {
 
 fn data_key(vars: &Vars) -> Option<DataKey> {
     let text = vars.text("APP_DATA_ENCRYPTION_KEY")?;
-    DataKey::parse(&text).map_err(|error| vars.refuse("APP_DATA_ENCRYPTION_KEY", error.to_string())).ok()
+    DataKey::parse(&text)
+        .map_err(|error| vars.refuse("APP_DATA_ENCRYPTION_KEY", error.to_string()))
+        .ok()
 }
 
 /// An address that a client may be built on: http or https, with a host and without credentials.
@@ -218,12 +235,20 @@ fn panel(vars: &Vars) -> Option<Panel> {
     let api_key = vars.text("APP_REMNAWAVE_API_KEY").map(Secret::new);
     let cookie = vars.text("APP_REMNAWAVE_COOKIE").map(Secret::new);
     let (url, token) = pair(vars, ("APP_REMNAWAVE_URL", url), ("APP_REMNAWAVE_TOKEN", token))?;
-    Some(Panel { url, token, api_key, cookie })
+    Some(Panel {
+        url,
+        token,
+        api_key,
+        cookie,
+    })
 }
 
 fn cryptobot(vars: &Vars) -> Option<Cryptobot> {
     let testnet = vars.flag("APP_CRYPTOBOT_TESTNET");
-    Some(Cryptobot { token: vars.text("APP_CRYPTOBOT_TOKEN").map(Secret::new)?, testnet })
+    Some(Cryptobot {
+        token: vars.text("APP_CRYPTOBOT_TOKEN").map(Secret::new)?,
+        testnet,
+    })
 }
 
 fn goods(vars: &Vars) -> Option<Goods> {
@@ -231,7 +256,11 @@ fn goods(vars: &Vars) -> Option<Goods> {
     let url = base_url(vars, "APP_GOODS_URL");
     let token = vars.text("APP_GOODS_TOKEN").map(Secret::new);
     let (url, token) = pair(vars, ("APP_GOODS_URL", url), ("APP_GOODS_TOKEN", token))?;
-    Some(Goods { url, token, currency: currency? })
+    Some(Goods {
+        url,
+        token,
+        currency: currency?,
+    })
 }
 
 fn spending(vars: &Vars) -> SpendCeiling {

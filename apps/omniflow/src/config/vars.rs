@@ -37,7 +37,10 @@ impl fmt::Debug for Vars {
 impl Vars {
     /// Settings that a caller chose.
     pub fn from_map(values: BTreeMap<String, String>) -> Self {
-        Self { values, ..Self::default() }
+        Self {
+            values,
+            ..Self::default()
+        }
     }
 
     /// The process environment's `APP_*`, with what an env file adds. The environment wins over the file.
@@ -66,11 +69,17 @@ impl Vars {
     }
 
     fn from_secret_file(&self, name: &'static str) -> Option<String> {
-        let path = self.values.get(&format!("{name}_FILE")).filter(|value| !value.is_empty())?;
+        let path = self
+            .values
+            .get(&format!("{name}_FILE"))
+            .filter(|value| !value.is_empty())?;
         match std::fs::read_to_string(path) {
             Ok(text) => Some(text.trim_end_matches(['\r', '\n']).to_owned()),
             Err(error) => {
-                self.refuse(name, format!("the file of {name}_FILE cannot be read: {}", error.kind()));
+                self.refuse(
+                    name,
+                    format!("the file of {name}_FILE cannot be read: {}", error.kind()),
+                );
                 None
             }
         }
@@ -81,8 +90,12 @@ impl Vars {
     where
         T::Err: fmt::Display,
     {
-        let text = self.text(name).or_else(|| keys::find(name)?.default.map(str::to_owned))?;
-        text.parse().map_err(|error| self.refuse(name, format!("cannot be used: {error}"))).ok()
+        let text = self
+            .text(name)
+            .or_else(|| keys::find(name)?.default.map(str::to_owned))?;
+        text.parse()
+            .map_err(|error| self.refuse(name, format!("cannot be used: {error}")))
+            .ok()
     }
 
     /// A yes or no: `true`, `false`, `1`, `0`.
@@ -100,18 +113,31 @@ impl Vars {
 
     /// Notes that a setting cannot be used.
     pub fn refuse(&self, name: &str, reason: impl Into<String>) {
-        self.problems.borrow_mut().push(Problem { name: name.to_owned(), reason: reason.into() });
+        self.problems.borrow_mut().push(Problem {
+            name: name.to_owned(),
+            reason: reason.into(),
+        });
     }
 
     /// Which settings were given, whatever reads them.
     pub fn is_set(&self, name: &str) -> bool {
-        [name.to_owned(), format!("{name}_FILE")].iter().any(|name| self.values.get(name).is_some_and(|value| !value.is_empty()))
+        [name.to_owned(), format!("{name}_FILE")]
+            .iter()
+            .any(|name| self.values.get(name).is_some_and(|value| !value.is_empty()))
     }
 
     /// Names given that no setting has: most often a typing slip, which must not pass for "unset".
     pub fn unknown(&self) -> Vec<String> {
-        let known = |name: &str| keys::find(name.strip_suffix("_FILE").unwrap_or(name)).or_else(|| keys::find(name)).is_some();
-        self.values.keys().filter(|name| name.starts_with("APP_") && !known(name)).cloned().collect()
+        let known = |name: &str| {
+            keys::find(name.strip_suffix("_FILE").unwrap_or(name))
+                .or_else(|| keys::find(name))
+                .is_some()
+        };
+        self.values
+            .keys()
+            .filter(|name| name.starts_with("APP_") && !known(name))
+            .cloned()
+            .collect()
     }
 
     /// Every problem so far, all together.
@@ -126,7 +152,10 @@ impl Vars {
 }
 
 fn read_file(path: &Path) -> Result<BTreeMap<String, String>, Problem> {
-    let refuse = |reason: String| Problem { name: "--env-file".to_owned(), reason };
+    let refuse = |reason: String| Problem {
+        name: "--env-file".to_owned(),
+        reason,
+    };
     let text = std::fs::read_to_string(path).map_err(|error| refuse(format!("cannot be read: {}", error.kind())))?;
     let mut values = BTreeMap::new();
     for (index, line) in text.lines().enumerate() {
@@ -134,10 +163,14 @@ fn read_file(path: &Path) -> Result<BTreeMap<String, String>, Problem> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let (name, value) =
-            line.split_once('=').ok_or_else(|| refuse(format!("line {} is no NAME=value", index.saturating_add(1))))?;
+        let (name, value) = line
+            .split_once('=')
+            .ok_or_else(|| refuse(format!("line {} is no NAME=value", index.saturating_add(1))))?;
         let value = value.trim();
-        let unquoted = value.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(value);
+        let unquoted = value
+            .strip_prefix('"')
+            .and_then(|inner| inner.strip_suffix('"'))
+            .unwrap_or(value);
         values.insert(name.trim().to_owned(), unquoted.to_owned());
     }
     Ok(values)

@@ -67,10 +67,15 @@ impl Adapters {
             ))
         })?;
         let panel = remnawave::Config::new(addresses.panel.url, addresses.panel.token);
-        let cryptobot =
-            CryptoBotOptions { base_url: format!("{}/api", addresses.cryptopay.url), token: addresses.cryptopay.token.into() };
-        let fragment =
-            FragmentOptions { base_url: addresses.goods.url, token: addresses.goods.token.into(), currency: None };
+        let cryptobot = CryptoBotOptions {
+            base_url: format!("{}/api", addresses.cryptopay.url),
+            token: addresses.cryptopay.token.into(),
+        };
+        let fragment = FragmentOptions {
+            base_url: addresses.goods.url,
+            token: addresses.goods.token.into(),
+            currency: None,
+        };
         Ok(Self {
             panel: Some(build_panel(&panel)?),
             payments: payments_with(Some(cryptobot))?,
@@ -86,8 +91,11 @@ impl Adapters {
         refuse_simulators(config, data_dir)?;
         let panel = config.panel.as_ref().map(|panel| {
             let mut settings = remnawave::Config::new(panel.url.clone(), panel.token.clone());
-            settings.extra_headers =
-                panel.api_key.iter().map(|value| ("X-Api-Key".to_owned(), value.clone())).collect();
+            settings.extra_headers = panel
+                .api_key
+                .iter()
+                .map(|value| ("X-Api-Key".to_owned(), value.clone()))
+                .collect();
             settings.cookie.clone_from(&panel.cookie);
             settings
         });
@@ -104,7 +112,14 @@ impl Adapters {
             panel: panel.as_ref().map(build_panel).transpose()?,
             payments: payments_with(cryptobot)?,
             goods: goods_with(fragment)?,
-            catalog: Arc::new(config.catalog_file.as_deref().map(read_catalog).transpose()?.unwrap_or_default()),
+            catalog: Arc::new(
+                config
+                    .catalog_file
+                    .as_deref()
+                    .map(read_catalog)
+                    .transpose()?
+                    .unwrap_or_default(),
+            ),
         })
     }
 }
@@ -116,35 +131,53 @@ fn real_credentials(config: &Config) -> Vec<&'static str> {
 
 /// A live installation must not settle real orders with play money.
 fn refuse_simulators(config: &Config, data_dir: &Path) -> Result<(), Failure> {
-    let Some(addresses) = Addresses::read(data_dir).map_err(Failure::unavailable)? else { return Ok(()) };
-    let panel = config.panel.as_ref().is_some_and(|panel| panel.url == addresses.panel.url);
-    let goods = config.goods.as_ref().is_some_and(|goods| goods.url == addresses.goods.url);
+    let Some(addresses) = Addresses::read(data_dir).map_err(Failure::unavailable)? else {
+        return Ok(());
+    };
+    let panel = config
+        .panel
+        .as_ref()
+        .is_some_and(|panel| panel.url == addresses.panel.url);
+    let goods = config
+        .goods
+        .as_ref()
+        .is_some_and(|goods| goods.url == addresses.goods.url);
     match (panel, goods) {
         (false, false) => Ok(()),
-        (true, _) => Err(Failure::Usage("APP_REMNAWAVE_URL names a simulator, but this installation is live".to_owned())),
-        (false, true) => Err(Failure::Usage("APP_GOODS_URL names a simulator, but this installation is live".to_owned())),
+        (true, _) => Err(Failure::Usage(
+            "APP_REMNAWAVE_URL names a simulator, but this installation is live".to_owned(),
+        )),
+        (false, true) => Err(Failure::Usage(
+            "APP_GOODS_URL names a simulator, but this installation is live".to_owned(),
+        )),
     }
 }
 
 fn build_panel(settings: &remnawave::Config) -> Result<Arc<dyn PanelWriter>, Failure> {
-    Ok(Arc::new(Remnawave::new(settings).map_err(|error| Failure::Usage(format!("the panel's settings: {error}")))?))
+    Ok(Arc::new(Remnawave::new(settings).map_err(|error| {
+        Failure::Usage(format!("the panel's settings: {error}"))
+    })?))
 }
 
 fn payments_with(cryptobot: Option<CryptoBotOptions>) -> Result<PaymentProviders, Failure> {
     let providers = PaymentProviders::default().with(Arc::new(Manual));
     Ok(match cryptobot {
-        Some(options) => providers.with(Arc::new(
-            CryptoBot::new(options).map_err(|error| Failure::Usage(format!("the settings of Crypto Pay: {error}")))?,
-        )),
+        Some(options) => {
+            providers
+                .with(Arc::new(CryptoBot::new(options).map_err(|error| {
+                    Failure::Usage(format!("the settings of Crypto Pay: {error}"))
+                })?))
+        }
         None => providers,
     })
 }
 
 fn goods_with(fragment: Option<FragmentOptions>) -> Result<GoodsProviders, Failure> {
     Ok(match fragment {
-        Some(options) => GoodsProviders::default().with(Arc::new(
-            Fragment::new(options).map_err(|error| Failure::Usage(format!("the settings of the goods gateway: {error}")))?,
-        )),
+        Some(options) => GoodsProviders::default()
+            .with(Arc::new(Fragment::new(options).map_err(|error| {
+                Failure::Usage(format!("the settings of the goods gateway: {error}"))
+            })?)),
         None => GoodsProviders::default(),
     })
 }
@@ -158,6 +191,8 @@ fn read_catalog(path: &Path) -> Result<Catalog, Failure> {
 /// The token of the simulators' control interface, with its address.
 pub fn control_of(data_dir: &Path) -> Result<(String, Secret<String>), Failure> {
     let addresses = Addresses::read(data_dir).map_err(Failure::unavailable)?;
-    let control = addresses.ok_or_else(|| Failure::unavailable("no simulators were started here"))?.control;
+    let control = addresses
+        .ok_or_else(|| Failure::unavailable("no simulators were started here"))?
+        .control;
     Ok((control.url, control.token.into()))
 }

@@ -21,7 +21,9 @@ pub struct DataDir {
 
 /// Held while `up` runs on a data directory; the operating system lets go of it when the process dies.
 #[derive(Debug)]
-pub struct Held(#[expect(dead_code, reason = "the lock lasts as long as the file is open")] File);
+pub struct Held {
+    _file: File,
+}
 
 impl DataDir {
     /// Makes it where it is missing.
@@ -29,10 +31,16 @@ impl DataDir {
     /// # Errors
     /// [`Failure::Unavailable`] when it cannot be made.
     pub fn open(root: &Path) -> Result<Self, Failure> {
-        DirBuilder::new().recursive(true).mode(0o700).create(root).map_err(|error| {
-            Failure::unavailable(format!("the data directory {} cannot be made: {error}", root.display()))
-        })?;
-        Ok(Self { root: fs::canonicalize(root)? })
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(root)
+            .map_err(|error| {
+                Failure::unavailable(format!("the data directory {} cannot be made: {error}", root.display()))
+            })?;
+        Ok(Self {
+            root: fs::canonicalize(root)?,
+        })
     }
 
     /// Its absolute path.
@@ -45,12 +53,18 @@ impl DataDir {
     /// # Errors
     /// [`Failure::Unavailable`] when another one does already.
     pub fn hold(&self) -> Result<Held, Failure> {
-        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(self.root.join("lock"))?;
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(self.root.join("lock"))?;
         match file.try_lock() {
-            Ok(()) => Ok(Held(file)),
-            Err(TryLockError::WouldBlock) => {
-                Err(Failure::unavailable(format!("another process works in {} already: stop it first", self.root.display())))
-            }
+            Ok(()) => Ok(Held { _file: file }),
+            Err(TryLockError::WouldBlock) => Err(Failure::unavailable(format!(
+                "another process works in {} already: stop it first",
+                self.root.display()
+            ))),
             Err(TryLockError::Error(error)) => Err(error.into()),
         }
     }
@@ -60,7 +74,8 @@ impl DataDir {
     /// # Errors
     /// [`Failure::Unavailable`] when it can be neither read nor written.
     pub fn operator_token(&self) -> Result<Secret<String>, Failure> {
-        self.kept("operator-token").map(|bytes| Secret::new(format!("op_{}", hex(&bytes))))
+        self.kept("operator-token")
+            .map(|bytes| Secret::new(format!("op_{}", hex(&bytes))))
     }
 
     /// The key that seals credentials, made at the first call.
@@ -78,7 +93,9 @@ impl DataDir {
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
             Ok(mut file) => {
                 let mut bytes = [0; 32];
-                SystemRandom::new().fill(&mut bytes).map_err(|_| Failure::unavailable("no random numbers are to be had"))?;
+                SystemRandom::new()
+                    .fill(&mut bytes)
+                    .map_err(|_| Failure::unavailable("no random numbers are to be had"))?;
                 file.write_all(&bytes)?;
                 file.sync_all()?;
                 Ok(bytes)
@@ -86,7 +103,10 @@ impl DataDir {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let mut bytes = [0; 32];
                 File::open(&path)?.read_exact(&mut bytes).map_err(|error| {
-                    Failure::unavailable(format!("{} is damaged ({error}): remove it to make a new one", path.display()))
+                    Failure::unavailable(format!(
+                        "{} is damaged ({error}): remove it to make a new one",
+                        path.display()
+                    ))
                 })?;
                 Ok(bytes)
             }

@@ -13,7 +13,6 @@ use crate::{config::Config, failure::Failure};
 pub const DATABASE: &str = "omniflow";
 
 /// A database that runs, and the private server where there is one.
-#[expect(missing_debug_implementations, reason = "the address holds a password")]
 pub struct Database {
     /// Address, with the rights of its owner.
     pub url: Secret<String>,
@@ -28,14 +27,20 @@ impl Database {
     /// [`Failure::Unavailable`] when there is neither.
     pub async fn find(config: &Config, data_dir: &Path) -> Result<Self, Failure> {
         if let Some(url) = &config.database.url {
-            return Ok(Self { url: url.clone(), cluster: None });
+            return Ok(Self {
+                url: url.clone(),
+                cluster: None,
+            });
         }
         let cluster = Cluster::attach(data_dir).await.map_err(|error| {
             Failure::unavailable(format!(
                 "{error}: set APP_DATABASE_URL, or start the private server of this data directory (`omniflow up` or `omniflow db up`)"
             ))
         })?;
-        Ok(Self { url: cluster.owner_url(DATABASE).into(), cluster: Some(cluster) })
+        Ok(Self {
+            url: cluster.owner_url(DATABASE).into(),
+            cluster: Some(cluster),
+        })
     }
 
     /// The database of `APP_DATABASE_URL`, or a private server started now.
@@ -44,20 +49,33 @@ impl Database {
     /// [`Failure::Unavailable`] when the server does not start.
     pub async fn start(config: &Config, data_dir: &Path) -> Result<Self, Failure> {
         if let Some(url) = &config.database.url {
-            return Ok(Self { url: url.clone(), cluster: None });
+            return Ok(Self {
+                url: url.clone(),
+                cluster: None,
+            });
         }
-        let options = Options { settings: server_settings(config), ..Options::new(data_dir) };
+        let options = Options {
+            settings: server_settings(config),
+            ..Options::new(data_dir)
+        };
         let cluster = Cluster::start(&options).await.map_err(Failure::unavailable)?;
         for notice in cluster.notices() {
             tracing::info!("{notice}");
         }
         cluster.ensure_database(DATABASE).await.map_err(Failure::unavailable)?;
-        Ok(Self { url: cluster.owner_url(DATABASE).into(), cluster: Some(cluster) })
+        Ok(Self {
+            url: cluster.owner_url(DATABASE).into(),
+            cluster: Some(cluster),
+        })
     }
 
     /// Settings of one pool.
     pub fn pool_options(&self, process: &'static str, size: u32) -> PoolOptions {
-        PoolOptions { url: self.url.expose().clone(), size, process }
+        PoolOptions {
+            url: self.url.expose().clone(),
+            size,
+            process,
+        }
     }
 
     /// A small pool on a database whose schema is this version's, and what the database is for.
@@ -86,9 +104,16 @@ impl Database {
 }
 
 /// What the private server needs to know of the settings.
-#[expect(clippy::disallowed_methods, reason = "PATH is how programs are found; it is no setting of ours")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "PATH is how programs are found; it is no setting of ours"
+)]
 pub fn server_settings(config: &Config) -> BTreeMap<String, String> {
-    let bin = config.database.pg_bin.as_ref().map(|bin| ("APP_PG_BIN".to_owned(), bin.display().to_string()));
+    let bin = config
+        .database
+        .pg_bin
+        .as_ref()
+        .map(|bin| ("APP_PG_BIN".to_owned(), bin.display().to_string()));
     let path = std::env::var("PATH").ok().map(|path| ("PATH".to_owned(), path));
     bin.into_iter().chain(path).collect()
 }
