@@ -13,6 +13,8 @@
 pub mod aggregate;
 pub mod delivery;
 pub mod entitlement;
+#[cfg(test)]
+mod fixtures;
 pub mod fulfillment;
 pub mod goods;
 pub mod ids;
@@ -20,5 +22,8 @@ pub mod log;
 pub mod money;
 pub mod order;
 pub mod plan;
+#[cfg(test)]
+mod properties;
 pub mod time;
 pub mod topics;
+mod upcast;

@@ -65,7 +65,7 @@ impl Decide for Delivery {
     }
 
     fn upcasters() -> Vec<Box<dyn EventUpcaster>> {
-        upcast::upcasters()
+        crate::upcast::upcasters(upcast::STEPS)
     }
 }
 

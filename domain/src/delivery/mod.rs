@@ -24,8 +24,10 @@ mod outcome;
 mod public;
 mod schedule;
 mod state;
-mod upcast;
+pub(crate) mod upcast;
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;
 

@@ -95,6 +95,6 @@ impl Decide for Entitlement {
     }
 
     fn upcasters() -> Vec<Box<dyn EventUpcaster>> {
-        upcast::upcasters()
+        crate::upcast::upcasters(upcast::STEPS)
     }
 }

@@ -20,8 +20,10 @@ mod operation;
 mod operations;
 mod public;
 mod state;
-mod upcast;
+pub(crate) mod upcast;
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;
 

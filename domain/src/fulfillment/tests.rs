@@ -46,14 +46,15 @@ fn a_rate_limit_costs_nothing_and_is_bounded() {
         let class = FailureClass::RateLimited {
             retry_after: seconds.map(Duration::from_secs),
         };
-        match after_failure(class, MAX_FAILURES) {
-            Next::Retry {
-                delay,
-                counted: false,
-                notice: false,
-            } => delay.as_secs(),
-            other => panic!("{other:?}"),
-        }
+        let Next::Retry {
+            delay,
+            counted: false,
+            notice: false,
+        } = after_failure(class, MAX_FAILURES)
+        else {
+            panic!("a rate limit is a reason to wait");
+        };
+        delay.as_secs()
     };
     assert_eq!(
         (wait(None), wait(Some(0)), wait(Some(45)), wait(Some(u64::MAX))),

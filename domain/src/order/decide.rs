@@ -90,7 +90,7 @@ impl Decide for Order {
     }
 
     fn upcasters() -> Vec<Box<dyn EventUpcaster>> {
-        upcast::upcasters()
+        crate::upcast::upcasters(upcast::STEPS)
     }
 }
 

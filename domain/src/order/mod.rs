@@ -22,8 +22,10 @@ mod payment;
 mod place;
 mod public;
 mod state;
-mod upcast;
+pub(crate) mod upcast;
 
+#[cfg(test)]
+mod properties;
 #[cfg(test)]
 mod tests;
 

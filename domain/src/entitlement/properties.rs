@@ -1,0 +1,162 @@
+//! Any sequence of commands keeps the invariants of the module's head.
+
+use proptest::prelude::*;
+
+use super::{Command, Entitlement, Event, OpenOperation, OperationKind, Outcome, RemoteStatus};
+use crate::{
+    fixtures::{DAY, at, id, terms},
+    properties::walk,
+};
+
+fn any_time() -> impl Strategy<Value = i64> {
+    0..90 * DAY
+}
+
+fn open(number: u128) -> OpenOperation {
+    OpenOperation {
+        operation_id: id(number),
+        idempotency_key: format!("key:{number}"),
+        correlation_id: "flow".to_owned(),
+    }
+}
+
+fn any_period() -> impl Strategy<Value = Command> {
+    let effective = prop::option::weighted(0.2, any_time());
+    (1..8_u128, 60..72_u128, -1..40_i64, effective, any_time(), any::<bool>()).prop_map(
+        |(order, operation, days, effective, second, first)| {
+            let (order_id, terms, effective_at) = (id(order), terms(days, 3), effective.map(at));
+            let (operation, at) = (open(operation), at(second));
+            if first {
+                let (entitlement_id, subscription_id, customer_id) = (id(30), id(40), id(2));
+                Command::Grant {
+                    entitlement_id,
+                    subscription_id,
+                    customer_id,
+                    order_id,
+                    terms,
+                    effective_at,
+                    operation,
+                    at,
+                }
+            } else {
+                Command::Extend {
+                    order_id,
+                    terms,
+                    effective_at,
+                    operation,
+                    at,
+                }
+            }
+        },
+    )
+}
+
+fn any_record() -> impl Strategy<Value = Command> {
+    let status = prop::sample::select(vec![
+        RemoteStatus::Active,
+        RemoteStatus::Disabled,
+        RemoteStatus::Limited,
+    ]);
+    (60..72_u128, -1..8_i64, 500..502_i64, status, any_time()).prop_map(
+        |(operation, version, remote_user_id, remote_status, second)| Command::RecordApplied {
+            operation_id: id(operation),
+            version,
+            remote_user_id,
+            remote_status,
+            at: at(second),
+        },
+    )
+}
+
+fn any_other() -> impl Strategy<Value = Command> {
+    (0..5_u8, 60..72_u128, any_time()).prop_map(|(which, number, second)| {
+        let (operation_id, at, code) = (id(number), at(second), "code".to_owned());
+        match which {
+            0 => Command::OpenReconcile {
+                operation: open(number),
+                at,
+            },
+            1 => Command::CloseSuperseded { operation_id, at },
+            2 => Command::RecordFailed {
+                operation_id,
+                code,
+                attempts: 12,
+                at,
+            },
+            3 => Command::RetryOperation { operation_id, at },
+            _ => Command::CancelOperation { operation_id, code, at },
+        }
+    })
+}
+
+fn any_command() -> impl Strategy<Value = Command> {
+    prop_oneof![3 => any_period(), 3 => any_record(), 4 => any_other()]
+}
+
+fn check(before: &Entitlement, events: &[Event], after: &Entitlement) -> Result<(), TestCaseError> {
+    // I1
+    let versions: Vec<i64> = after.changes.iter().map(|change| change.version).collect();
+    prop_assert!(versions.iter().copied().eq(1..=after.desired_version()), "{versions:?}");
+    prop_assert!((before.applied_version..=after.desired_version()).contains(&after.applied_version));
+    // I3
+    prop_assert!(after.ends_at >= before.ends_at);
+    for event in events {
+        if let Event::Extended { ends_at, terms, at, .. } = event {
+            let base = before.ends_at.map_or(*at, |end| end.max(*at));
+            prop_assert_eq!((*ends_at - base).num_seconds(), terms.duration_seconds);
+        }
+    }
+    // I4
+    for (operation_id, operation) in &before.operations {
+        let now = after.operations.get(operation_id).map(|later| later.outcome);
+        match operation.outcome {
+            Outcome::Succeeded | Outcome::Cancelled => prop_assert_eq!(now, Some(operation.outcome)),
+            Outcome::Failed => prop_assert_ne!(now, Some(Outcome::Succeeded)),
+            Outcome::Open => prop_assert!(now.is_some()),
+        }
+    }
+    // Whatever succeeded with a goal is shown.
+    for operation in after
+        .operations
+        .values()
+        .filter(|operation| operation.outcome == Outcome::Succeeded)
+    {
+        prop_assert!(operation.kind == OperationKind::Reconcile || operation.version <= after.applied_version);
+    }
+    let reconciles = |operation: &&super::OperationState| {
+        operation.kind == OperationKind::Reconcile && operation.outcome == Outcome::Open
+    };
+    prop_assert!(after.operations.values().filter(reconciles).count() <= 1);
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn any_sequence_of_commands_keeps_the_invariants(commands in prop::collection::vec(any_command(), 0..50)) {
+        let history = walk::<Entitlement>(commands, check)?;
+        // I2, and every paid change opens exactly one operation in the same decision.
+        let mut orders = std::collections::BTreeSet::new();
+        let mut changes = 0;
+        for event in &history {
+            if let Event::Granted { order_id, .. } | Event::Extended { order_id, .. } = event {
+                prop_assert!(orders.insert(*order_id));
+                changes += 1;
+            }
+        }
+        let opened = history.iter().filter(|event| matches!(event, Event::OperationOpened { order_id: Some(_), .. })).count();
+        prop_assert_eq!(opened, changes);
+    }
+
+    #[test]
+    fn the_desired_state_only_moves_forward_in_time(
+        commands in prop::collection::vec(any_period(), 1..12), first in any_time(), pause in 0..90 * DAY,
+    ) {
+        let history = walk::<Entitlement>(commands, |_, _, _| Ok(()))?;
+        let entitlement: Entitlement = crate::properties::fold(&history);
+        let version = |second| entitlement.desired_at(at(second)).map_or(0, |desired| desired.version);
+        prop_assert!(version(first) <= version(first + pause));
+        if let Some(desired) = entitlement.desired_at(at(first)) {
+            prop_assert!(entitlement.changes.iter().any(|change| change.version == desired.version && change.ends_at < desired.expire_at));
+        }
+    }
+}
