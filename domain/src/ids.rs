@@ -124,3 +124,51 @@ impl IdempotencyKey {
         &self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_key_has_8_to_128_visible_characters() {
+        for fits in ["12345678", "order-5f3c:pay/1", &"k".repeat(128)] {
+            assert_eq!(
+                IdempotencyKey::parse(fits).map(|key| key.as_str().to_owned()),
+                Ok(fits.to_owned())
+            );
+        }
+        for wrong in [
+            "",
+            "1234567",
+            &"k".repeat(129),
+            "1234 5678",
+            "12345678\n",
+            "ключключ",
+            "1234567\u{0}",
+        ] {
+            assert_eq!(IdempotencyKey::parse(wrong), Err(InvalidIdempotencyKey), "{wrong:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_key_is_kept_as_it_is_or_refused(text in "\\PC{0,140}") {
+            if let Ok(key) = IdempotencyKey::parse(&text) {
+                prop_assert_eq!(key.as_str(), text.as_str());
+                prop_assert!((8..=128).contains(&text.len()));
+            }
+        }
+
+        #[test]
+        fn an_id_is_written_and_read_as_its_uuid(number in any::<u128>()) {
+            let id = OrderId::new(Uuid::from_u128(number));
+            prop_assert_eq!(id.to_string().parse::<OrderId>().expect("reads back"), id);
+            let json = serde_json::to_string(&id).expect("serialises");
+            prop_assert_eq!(json, format!("\"{id}\""));
+            let debug = format!("{id:?}");
+            prop_assert!(debug.starts_with("OrderId("));
+        }
+    }
+}

@@ -29,3 +29,32 @@ pub fn plus(at: Timestamp, pause: Duration) -> Timestamp {
         .and_then(|delta| at.checked_add_signed(delta))
         .unwrap_or(at)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::at;
+
+    #[test]
+    fn stored_precision_cuts_and_never_rounds_up() {
+        let fine = at(0) + TimeDelta::nanoseconds(1_999);
+        assert_eq!(to_stored_precision(fine), at(0) + TimeDelta::microseconds(1));
+        assert_eq!(
+            to_stored_precision(to_stored_precision(fine)),
+            to_stored_precision(fine)
+        );
+    }
+
+    #[test]
+    fn arithmetic_ends_at_the_calendar() {
+        assert_eq!(plus_seconds(at(0), 60), Some(at(60)));
+        assert_eq!(plus_seconds(at(60), -60), Some(at(0)));
+        for seconds in [i64::MAX, i64::MIN, i64::MAX / 1000] {
+            assert_eq!(plus_seconds(at(0), seconds), None);
+        }
+        assert_eq!(plus(at(0), Duration::from_secs(60)), at(60));
+        assert_eq!(plus(at(0), Duration::MAX), at(0));
+        assert!(within_calendar(at(0)));
+        assert!(!within_calendar(Timestamp::MAX_UTC));
+    }
+}

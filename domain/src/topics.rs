@@ -62,3 +62,51 @@ pub struct OrderPaid {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entitlement_id: Option<EntitlementId>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{at, id};
+
+    /// Others have code for these names and fields.
+    #[test]
+    fn payloads_keep_their_names_and_fields() {
+        let paid = |entitlement_id| {
+            Message::OrderPaid(OrderPaid {
+                event_id: "order:1:4".to_owned(),
+                occurred_at: at(0),
+                order_id: id(1),
+                entitlement_id,
+            })
+        };
+        let one = "00000000-0000-0000-0000-000000000001";
+        let vectors = [
+            (
+                Message::OperationOpened(OperationOpened { operation_id: id(1) }),
+                "entitlement.operation_opened",
+                format!(r#"{{"operationId":"{one}"}}"#),
+            ),
+            (
+                Message::DeliveryOwed(DeliveryOwed { order_id: id(1) }),
+                "delivery.owed",
+                format!(r#"{{"orderId":"{one}"}}"#),
+            ),
+            (
+                paid(Some(id(1))),
+                "order.paid",
+                format!(
+                    r#"{{"eventId":"order:1:4","occurredAt":"2030-03-17T17:46:40Z","orderId":"{one}","entitlementId":"{one}"}}"#
+                ),
+            ),
+            (
+                paid(None),
+                "order.paid",
+                format!(r#"{{"eventId":"order:1:4","occurredAt":"2030-03-17T17:46:40Z","orderId":"{one}"}}"#),
+            ),
+        ];
+        for (message, topic, json) in vectors {
+            assert_eq!(message.topic(), topic);
+            assert_eq!(serde_json::to_string(&message).expect("serialises"), json);
+        }
+    }
+}

@@ -128,8 +128,8 @@ pub(super) fn check(given: Vec<Event>, when: Command, then: Result<Vec<Event>, E
     }
 }
 
-pub(super) fn folded(events: Vec<Event>) -> Entitlement {
-    crate::properties::fold(&events)
+pub(super) fn folded(events: impl AsRef<[Event]>) -> Entitlement {
+    crate::properties::fold(events.as_ref())
 }
 
 #[test]
@@ -164,22 +164,22 @@ fn granting_again_is_a_repeat_or_refused() {
     let others: [fn(&mut Command); 4] = [
         |command| {
             if let Command::Grant { order_id, .. } = command {
-                *order_id = id(9)
+                *order_id = id(9);
             }
         },
         |command| {
             if let Command::Grant { subscription_id, .. } = command {
-                *subscription_id = id(9)
+                *subscription_id = id(9);
             }
         },
         |command| {
             if let Command::Grant { customer_id, .. } = command {
-                *customer_id = id(9)
+                *customer_id = id(9);
             }
         },
         |command| {
             if let Command::Grant { entitlement_id, .. } = command {
-                *entitlement_id = id(9)
+                *entitlement_id = id(9);
             }
         },
     ];
