@@ -15,6 +15,7 @@ pub mod error;
 pub mod event_log;
 pub mod event_reader;
 pub mod hash;
+pub mod health;
 pub mod high_water;
 pub mod hint;
 pub mod history;

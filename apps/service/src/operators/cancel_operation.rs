@@ -1,0 +1,113 @@
+//! Abandoning an operation. The desired state stays: the next reconcile applies it.
+
+use domain::{
+    entitlement::{self, Entitlement},
+    ids::OperationId,
+    time::Timestamp,
+};
+use queue::{CancelResult, FulfillmentArgs, JobClient, QueueError};
+use store::{
+    ExecuteError, StoreError, StreamId,
+    history::{self, Entry},
+    operations::{self, End, Operation},
+};
+
+use super::retry_operation::conflict;
+use crate::{Caller, Error, Refusal, Service, retry::retry_on_conflict};
+
+/// Why an operation ended that an operator abandoned.
+const CODE: &str = "cancelled_by_operator";
+
+/// What became of a request to cancel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cancellation {
+    /// It ended now.
+    Done,
+    /// It is running: its run ends it, unless its request is sent already.
+    Marked,
+}
+
+impl Service {
+    /// Cancels an operation that has not succeeded, with the job that waits to run it.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] (`operation_not_found`, `state_conflict` when it has succeeded or was cancelled), or a fault.
+    pub async fn cancel_operation(&self, caller: &Caller, operation_id: OperationId) -> Result<Cancellation, Error> {
+        let at = self.clock.now();
+        retry_on_conflict(&*self.ids, || self.cancel_operation_once(caller, operation_id, at)).await
+    }
+
+    async fn cancel_operation_once(
+        &self,
+        caller: &Caller,
+        operation_id: OperationId,
+        at: Timestamp,
+    ) -> Result<Cancellation, Error> {
+        let found = self.operation(operation_id).await?;
+        let stream = StreamId::of::<Entitlement>(found.entitlement_id);
+        let mut work = self.store.load(&[stream], caller.metadata(at)).await?;
+        if found.status == "running" {
+            let mut work = work.begin().await?;
+            if !operations::request_cancel_in(work.conn(), found.operation_id).await? {
+                // It has just ended, or is being retried: look again.
+                return Err(StoreError::Conflict.into());
+            }
+            if let Some(queue) = &self.queue {
+                cancel_job(queue, &mut work, &found).await?;
+            }
+            work.commit().await?;
+            return Ok(Cancellation::Marked);
+        }
+        let command = entitlement::Command::CancelOperation {
+            operation_id,
+            code: CODE.to_owned(),
+            at,
+        };
+        match work.execute::<Entitlement>(found.entitlement_id, command) {
+            Ok(events) if events.is_empty() => return Err(conflict("the operation was cancelled before").into()),
+            Ok(_) => {}
+            Err(ExecuteError::Rejected(error)) => return Err(Refusal::of(409, &error).into()),
+            Err(ExecuteError::Store(error)) => return Err(error.into()),
+        }
+        let mut work = work.begin().await?;
+        match operations::lock_in(work.conn(), found.operation_id).await? {
+            Some(now) if now.status == found.status => {}
+            _ => return Err(StoreError::Conflict.into()),
+        }
+        if !operations::end_in(work.conn(), found.operation_id, End::Cancelled { code: CODE }).await? {
+            return Err(StoreError::Conflict.into());
+        }
+        history::append_in(work.conn(), entry(&found, caller)).await?;
+        if let Some(queue) = &self.queue {
+            cancel_job(queue, &mut work, &found).await?;
+        }
+        work.commit().await?;
+        Ok(Cancellation::Done)
+    }
+}
+
+/// The live job of an operation, if there is one.
+async fn cancel_job(queue: &JobClient, work: &mut store::OpenUnitOfWork, operation: &Operation) -> Result<(), Error> {
+    let args = FulfillmentArgs {
+        operation_id: operation.operation_id,
+    };
+    let Some(job) = queue.live_in(work.conn(), &args).await? else {
+        return Ok(());
+    };
+    match queue.cancel_in(work.conn(), job.id).await {
+        Ok(CancelResult::Cancelled | CancelResult::Marked)
+        | Err(QueueError::NotFound | QueueError::Rejected { .. }) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn entry<'a>(operation: &Operation, caller: &'a Caller) -> Entry<'a> {
+    Entry {
+        operation_id: operation.operation_id,
+        kind: "operator",
+        status: "cancelled",
+        attempt: operation.attempt_count,
+        error_code: Some(CODE),
+        correlation_id: &caller.correlation_id,
+    }
+}
