@@ -42,7 +42,7 @@ pub enum FailureKind {
     /// A write was sent, but no answer of the panel came, or none that can be read (a reset, a timeout, a proxy's 502 or 504): it may
     /// have been carried out, now or later.
     Unanswered,
-    /// 429.
+    /// 429. The pause, if one was asked for, is at most an hour.
     RateLimited { retry_after: Option<Duration> },
     /// 401, 403, a bare 404, a panel of another version: an operator has to act, trying later is right.
     Misconfigured,

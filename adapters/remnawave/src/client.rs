@@ -12,6 +12,8 @@ use crate::{Config, ConfigError, classify, tls};
 const SMALL: usize = 1024 * 1024;
 /// No list is larger.
 const LARGE: usize = 16 * 1024 * 1024;
+/// The longest pause that a panel may ask for; one that asks for a year is wrong, not to be obeyed.
+const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
 
 /// What a request does on the panel: decides what a lost answer means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,5 +106,8 @@ async fn read(mut response: Response, bound: usize, effect: Effect) -> Result<Ve
 /// Seconds only; a date is as good as none, because it needs a clock that agrees.
 fn retry_after(response: &Response) -> Option<Duration> {
     let text = response.headers().get(header::RETRY_AFTER)?.to_str().ok()?;
-    text.trim().parse().ok().map(Duration::from_secs)
+    text.trim()
+        .parse()
+        .ok()
+        .map(|seconds| Duration::from_secs(seconds).min(LONGEST_PAUSE))
 }

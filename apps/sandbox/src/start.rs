@@ -17,6 +17,7 @@ use crate::{
     control, cryptopay,
     faults::{FaultLayer, Faults, SimulatorName, inject},
     goods, journal, panel, private_file,
+    requests::RequestLog,
     simulator::http_client,
     tokens::Tokens,
     wire::{self, Connection, LineListener},
@@ -39,6 +40,7 @@ pub async fn start(options: SandboxOptions) -> Result<RunningSandbox, SandboxErr
     let background = Background::default();
     let simulators = open(&dir, &addresses, &options.clock, &background)?;
     let faults = Arc::new(Faults::open(&dir, options.faults)?);
+    let requests = Arc::new(RequestLog::default());
 
     let mut servers = Vec::new();
     let mut controls = Vec::new();
@@ -50,12 +52,13 @@ pub async fn start(options: SandboxOptions) -> Result<RunningSandbox, SandboxErr
             faults,
             clock,
             background: background.clone(),
+            requests: requests.clone(),
         };
         let service = parts.service.layer(middleware::from_fn_with_state(layer, inject));
         servers.push(serve(listener, service, &background));
         controls.push((simulator, parts.control, parts.report));
     }
-    let control = control::router(controls, faults, &addresses.control.token);
+    let control = control::router(controls, faults, requests, &addresses.control.token);
     servers.push(serve(listeners.control, control, &background));
     addresses.write(&options.data_dir)?;
     Ok(RunningSandbox {

@@ -28,6 +28,9 @@ async fn writes_under_each_fault() {
     let limited = RateLimited {
         retry_after: Some(Duration::from_secs(7)),
     };
+    let capped = RateLimited {
+        retry_after: Some(Duration::from_secs(3600)),
+    };
     for (index, (fault, kind, code, made)) in [
         (Fault::status(500), Transient, "remnawave_http_500", false),
         (Fault::status(503), Transient, "remnawave_http_503", false),
@@ -38,6 +41,7 @@ async fn writes_under_each_fault() {
             true,
         ),
         (Fault::rate_limited(7), limited, "remnawave_http_429", false),
+        (Fault::rate_limited(99_999_999), capped, "remnawave_http_429", false),
         (Fault::reset_before(), Unanswered, "remnawave_unavailable", false),
         (Fault::lost_answer(), Unanswered, "remnawave_unavailable", true),
         (Fault::garbage(), Unanswered, "remnawave_bad_answer", false),

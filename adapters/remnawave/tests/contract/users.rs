@@ -46,8 +46,9 @@ async fn a_missing_user_is_none_to_a_reader_and_an_error_to_a_writer() {
     assert_eq!(error.code, "remote_user_not_found");
 }
 
+/// Case B36.
 #[tokio::test]
-async fn unlimited_is_zero_and_squads_are_sent_even_when_there_are_none() {
+async fn b36_unlimited_is_zero_and_squads_are_sent_even_when_there_are_none() {
     let rig = Rig::start().await;
     let free = Limits {
         traffic_bytes: None,

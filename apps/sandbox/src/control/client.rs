@@ -10,6 +10,7 @@ use crate::{
     faults::{FaultCounts, FaultRule},
     journal::PanelReport,
     panel::Knobs,
+    requests::SeenRequest,
     simulator::http_client,
 };
 
@@ -75,6 +76,11 @@ impl Client {
     /// What the journals say.
     pub async fn report(&self) -> Result<SandboxReport, SandboxError> {
         self.ask("report").await
+    }
+
+    /// The latest requests to the simulators, oldest first.
+    pub async fn requests(&self) -> Result<Vec<SeenRequest>, SandboxError> {
+        self.ask("requests").await
     }
 
     /// Pays an invoice of the simulated Crypto Pay, by its id.

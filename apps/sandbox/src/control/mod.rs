@@ -1,6 +1,6 @@
 //! The control API: faults, reports, and what each simulator lets a test do to it. Every route needs the control token.
 //!
-//! `GET /control/report` · `GET|PUT|POST|DELETE /control/faults` · `/control/{panel,cryptopay,goods}/…`
+//! `GET /control/report` · `GET /control/requests` · `GET|PUT|POST|DELETE /control/faults` · `/control/{panel,cryptopay,goods}/…`
 
 mod answer;
 mod client;
@@ -22,11 +22,17 @@ pub use client::{Client, SandboxReport};
 use crate::{
     Report,
     faults::{FaultCounts, FaultRule, Faults, SimulatorName},
+    requests::{RequestLog, SeenRequest},
 };
 
 type Reports = Arc<Vec<(SimulatorName, Report)>>;
 
-pub(crate) fn router(simulators: Vec<(SimulatorName, Router, Report)>, faults: Arc<Faults>, token: &str) -> Router {
+pub(crate) fn router(
+    simulators: Vec<(SimulatorName, Router, Report)>,
+    faults: Arc<Faults>,
+    requests: Arc<RequestLog>,
+    token: &str,
+) -> Router {
     let mut router = Router::new();
     let mut reports = Vec::new();
     for (name, control, report) in simulators {
@@ -44,6 +50,7 @@ pub(crate) fn router(simulators: Vec<(SimulatorName, Router, Report)>, faults: A
                 .delete(clear_faults)
                 .with_state(faults),
         )
+        .route("/control/requests", get(list_requests).with_state(requests))
         .layer(middleware::from_fn_with_state(expected, check_token))
 }
 
@@ -66,6 +73,10 @@ async fn report(State(reports): State<Reports>) -> Result<Json<serde_json::Value
         all.insert(name.as_str().to_owned(), report()?);
     }
     Ok(Json(all.into()))
+}
+
+async fn list_requests(State(requests): State<Arc<RequestLog>>) -> Json<Vec<SeenRequest>> {
+    Json(requests.all())
 }
 
 async fn list_faults(State(faults): State<Arc<Faults>>) -> Json<Vec<FaultCounts>> {

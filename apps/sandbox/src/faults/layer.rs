@@ -12,7 +12,11 @@ use axum::{
 use ports::clock::Clock;
 
 use super::{Fault, FaultAnswer, Faults, SimulatorName};
-use crate::{Background, wire};
+use crate::{
+    Background,
+    requests::{RequestLog, SeenRequest},
+    wire,
+};
 
 /// No request of ours is larger.
 const MAX_REQUEST_BYTES: usize = 8 * 1024 * 1024;
@@ -24,6 +28,7 @@ pub(crate) struct FaultLayer {
     pub(crate) faults: Arc<Faults>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) background: Background,
+    pub(crate) requests: Arc<RequestLog>,
 }
 
 /// Runs every request in the background, so that a client that goes away does not undo what it sent, as no real server would.
@@ -32,19 +37,30 @@ pub(crate) async fn inject(State(layer): State<FaultLayer>, request: Request, ne
     let Ok(body) = to_bytes(body, MAX_REQUEST_BYTES).await else {
         return wire::reset();
     };
-    let fault = layer.faults.decide(
-        layer.simulator,
-        parts.method.as_str(),
-        parts.uri.path(),
-        layer.clock.now(),
-    );
+    let (at, method, path) = (layer.clock.now(), parts.method.to_string(), parts.uri.path().to_owned());
+    let fault = layer.faults.decide(layer.simulator, &method, &path, at);
     let request = Request::from_parts(parts, Body::from(body));
     let background = layer.background.clone();
     let run = layer.background.spawn(async move {
-        match fault {
+        let faulty = fault.is_some();
+        let response = match fault {
             None => next.run(request).await,
             Some(fault) => perform(&fault, &background, request, next).await,
-        }
+        };
+        let status = if wire::is_reset(&response) {
+            None
+        } else {
+            Some(response.status().as_u16())
+        };
+        layer.requests.add(SeenRequest {
+            simulator: layer.simulator,
+            at,
+            method,
+            path,
+            status,
+            faulty,
+        });
+        response
     });
     run.await.unwrap_or_else(|_| wire::reset())
 }
