@@ -13,7 +13,7 @@ const SMALL: usize = 1024 * 1024;
 /// No list is larger.
 const LARGE: usize = 16 * 1024 * 1024;
 /// The longest pause that a panel may ask for; one that asks for a year is wrong, not to be obeyed.
-const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
+const LONGEST_PAUSE: Duration = Duration::from_hours(1);
 
 /// What a request does on the panel: decides what a lost answer means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ pub struct PreferredPorts {
     pub control: Option<u16>,
 }
 
-/// Everything [`crate::start`] needs to know.
+/// Everything [`crate::start()`] needs to know.
 #[derive(Clone, Debug)]
 pub struct SandboxOptions {
     /// The installation's data directory. `sandbox.json` and the folder `sandbox` are made in it.

@@ -39,7 +39,7 @@ pub(crate) fn write<T: Serialize>(path: &Path, value: &T) -> Result<(), SandboxE
     write().map_err(SandboxError::file(path))
 }
 
-/// Reads what [`write`] wrote; `None` when there is no such file.
+/// Reads what [`write()`] wrote; `None` when there is no such file.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, SandboxError> {
     match fs::read(path) {
         Ok(text) => serde_json::from_slice(&text)

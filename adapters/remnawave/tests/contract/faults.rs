@@ -29,7 +29,7 @@ async fn writes_under_each_fault() {
         retry_after: Some(Duration::from_secs(7)),
     };
     let capped = RateLimited {
-        retry_after: Some(Duration::from_secs(3600)),
+        retry_after: Some(Duration::from_hours(1)),
     };
     for (index, (fault, kind, code, made)) in [
         (Fault::status(500), Transient, "remnawave_http_500", false),

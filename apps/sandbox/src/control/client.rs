@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
     Addresses, SandboxError,
+    cryptopay::CryptopayKnobs,
     faults::{FaultCounts, FaultRule},
-    journal::PanelReport,
+    goods::GoodsKnobs,
+    journal::{CryptopayReport, GoodsReport, PanelReport},
     panel::Knobs,
     requests::SeenRequest,
     simulator::http_client,
@@ -25,8 +27,8 @@ pub struct Client {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxReport {
     pub panel: PanelReport,
-    pub cryptopay: serde_json::Value,
-    pub goods: serde_json::Value,
+    pub cryptopay: CryptopayReport,
+    pub goods: GoodsReport,
 }
 
 const NOTHING: Option<&()> = None;
@@ -89,6 +91,46 @@ impl Client {
             .await
     }
 
+    /// Lets an invoice expire now.
+    pub async fn expire_invoice(&self, invoice_id: i64) -> Result<(), SandboxError> {
+        self.tell(
+            Method::POST,
+            &format!("cryptopay/invoices/{invoice_id}/expire"),
+            NOTHING,
+        )
+        .await
+    }
+
+    /// Where Crypto Pay's webhooks go; `None` is nowhere. Kept over restarts.
+    pub async fn set_cryptopay_webhook(&self, url: Option<&str>) -> Result<(), SandboxError> {
+        self.tell(
+            Method::PUT,
+            "cryptopay/webhook",
+            Some(&serde_json::json!({ "url": url })),
+        )
+        .await
+    }
+
+    /// Sends the webhook of a paid invoice once more, now. The receiver's status; `None` when it did not answer.
+    pub async fn repeat_webhook(&self, invoice_id: i64) -> Result<Option<u16>, SandboxError> {
+        #[derive(Deserialize)]
+        struct Sent {
+            status: Option<u16>,
+        }
+        let path = format!("cryptopay/invoices/{invoice_id}/webhook");
+        self.answered::<Sent>(Method::POST, &path).await.map(|sent| sent.status)
+    }
+
+    /// Changes settings of Crypto Pay, all at once.
+    pub async fn set_cryptopay_knobs(&self, knobs: &CryptopayKnobs) -> Result<(), SandboxError> {
+        self.tell(Method::PUT, "cryptopay/knobs", Some(knobs)).await
+    }
+
+    /// Changes settings of the goods gateway, all at once.
+    pub async fn set_goods_knobs(&self, knobs: &GoodsKnobs) -> Result<(), SandboxError> {
+        self.tell(Method::PUT, "goods/knobs", Some(knobs)).await
+    }
+
     /// Lets a user of the panel have used so many bytes.
     pub async fn set_traffic(&self, user_id: i64, used_bytes: i64) -> Result<(), SandboxError> {
         let body = serde_json::json!({ "usedTrafficBytes": used_bytes });
@@ -107,7 +149,11 @@ impl Client {
     }
 
     async fn ask<T: DeserializeOwned>(&self, path: &str) -> Result<T, SandboxError> {
-        let answer = self.send(Method::GET, path, NOTHING).await?;
+        self.answered(Method::GET, path).await
+    }
+
+    async fn answered<T: DeserializeOwned>(&self, method: Method, path: &str) -> Result<T, SandboxError> {
+        let answer = self.send(method, path, NOTHING).await?;
         answer.json().await.map_err(|_| SandboxError::ControlUnreachable)
     }
 
