@@ -7,7 +7,7 @@ use reqwest::{Client, RequestBuilder, Url, redirect::Policy};
 /// Answers longer than this are not read.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 /// From the first byte sent to the last byte read.
-const TIMEOUT: Duration = Duration::from_secs(15);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// An address that no credential may be sent to, or a client that cannot be made. Does not repeat the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -34,7 +34,7 @@ pub(crate) struct Answer {
 }
 
 /// Checks a base address and makes the client for it.
-pub(crate) fn client(base: &str) -> Result<(Client, Url), InvalidEndpoint> {
+pub(crate) fn client(base: &str, timeout: Duration) -> Result<(Client, Url), InvalidEndpoint> {
     let url = Url::parse(base).map_err(|_| InvalidEndpoint)?;
     let plain =
         url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
@@ -45,7 +45,7 @@ pub(crate) fn client(base: &str) -> Result<(Client, Url), InvalidEndpoint> {
     // A provider that another part of the process has installed is as good: there is only ring in this build.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
-        .timeout(TIMEOUT)
+        .timeout(timeout)
         .redirect(Policy::none())
         .retry(reqwest::retry::never())
         .user_agent("omniflow");

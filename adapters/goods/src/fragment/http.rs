@@ -11,7 +11,7 @@ const USER: &str = "omniflow";
 /// Answers longer than this are not read.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 /// The gateway settles on chain before it answers.
-const TIMEOUT: Duration = Duration::from_secs(90);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(90);
 
 /// An address that the token must not be sent to, or a client that cannot be made. Does not repeat the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,7 +28,7 @@ pub(super) struct Gateway {
 }
 
 impl Gateway {
-    pub(super) fn new(options: FragmentOptions) -> Result<Self, InvalidEndpoint> {
+    pub(super) fn new(options: FragmentOptions, timeout: Duration) -> Result<Self, InvalidEndpoint> {
         let base = Url::parse(&options.base_url).map_err(|_| InvalidEndpoint)?;
         let plain = base.username().is_empty()
             && base.password().is_none()
@@ -41,7 +41,7 @@ impl Gateway {
         // A provider that another part of the process has installed is as good: there is only ring in this build.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = Client::builder()
-            .timeout(TIMEOUT)
+            .timeout(timeout)
             .redirect(Policy::none())
             .retry(reqwest::retry::never())
             // A kept connection may be closed under a request, and a client that then quietly sends it again could buy twice.

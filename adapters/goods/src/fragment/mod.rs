@@ -8,7 +8,7 @@ mod outcome;
 mod price;
 mod product;
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use async_trait::async_trait;
 use domain::{
@@ -33,17 +33,25 @@ impl Fragment {
     /// The slug in the catalog.
     pub const SLUG: &'static str = "fragment";
 
-    /// Makes the provider. Sends nothing.
+    /// Makes the provider, which waits 90 s for an answer. Sends nothing.
     ///
     /// # Errors
     /// [`InvalidEndpoint`] when the token must not be sent to that address.
     pub fn new(options: FragmentOptions) -> Result<Self, InvalidEndpoint> {
+        Self::with_timeout(options, http::TIMEOUT)
+    }
+
+    /// As [`Self::new`], with another patience.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_timeout(options: FragmentOptions, timeout: Duration) -> Result<Self, InvalidEndpoint> {
         let currency = options
             .currency
             .map_or_else(|| DEFAULT_CURRENCY.parse(), Ok)
             .map_err(|_| InvalidEndpoint)?;
         Ok(Self {
-            gateway: Gateway::new(options)?,
+            gateway: Gateway::new(options, timeout)?,
             currency,
         })
     }

@@ -1,6 +1,6 @@
 //! One call: a form in, `{ok, result}` or `{ok, error}` out, every failure a code.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use ports::payments::ProviderError;
 use reqwest::Url;
@@ -20,8 +20,8 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(base_url: &str, token: Secret) -> Result<Self, InvalidEndpoint> {
-        let (http, base) = http::client(base_url)?;
+    pub(super) fn new(base_url: &str, token: Secret, timeout: Duration) -> Result<Self, InvalidEndpoint> {
+        let (http, base) = http::client(base_url, timeout)?;
         Ok(Self { http, base, token })
     }
 

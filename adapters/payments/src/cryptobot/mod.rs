@@ -9,7 +9,7 @@ mod recover;
 mod webhook;
 mod wire;
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use async_trait::async_trait;
 use domain::money::Currency;
@@ -22,7 +22,7 @@ use self::{
     client::Client,
     wire::{Invoice, Items},
 };
-use crate::http::InvalidEndpoint;
+use crate::http::{self, InvalidEndpoint};
 
 /// Base address of the real network.
 pub const MAINNET: &str = "https://pay.crypt.bot/api";
@@ -63,14 +63,22 @@ pub struct CryptoBot {
 }
 
 impl CryptoBot {
-    /// Makes the provider. Sends nothing.
+    /// Makes the provider, which waits 15 s for an answer. Sends nothing.
     ///
     /// # Errors
     /// [`InvalidEndpoint`] when the token must not be sent to that address.
     pub fn new(options: CryptoBotOptions) -> Result<Self, InvalidEndpoint> {
+        Self::with_timeout(options, http::TIMEOUT)
+    }
+
+    /// As [`Self::new`], with another patience.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_timeout(options: CryptoBotOptions, timeout: Duration) -> Result<Self, InvalidEndpoint> {
         let webhook_key = Secret::new(secrets::sha256(options.token.expose().as_bytes()));
         Ok(Self {
-            client: Client::new(&options.base_url, options.token)?,
+            client: Client::new(&options.base_url, options.token, timeout)?,
             webhook_key,
         })
     }

@@ -1,7 +1,5 @@
 //! Crypto Pay's webhooks: vectors, everything that must be refused, and bytes that nobody expects.
 
-#![expect(clippy::expect_used, reason = "tests may be blunt")]
-
 use std::sync::LazyLock;
 
 use domain::money::Money;
