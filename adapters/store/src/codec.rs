@@ -13,14 +13,25 @@ use crate::StoreError;
 
 /// RFC 8785 JSON of a value: what is inserted and what is hashed.
 pub(crate) fn canonical(value: &impl Serialize) -> Result<String, StoreError> {
-    let text = serde_json_canonicalizer::to_string(value).map_err(|reason| StoreError::corrupt("a value to store", reason))?;
-    if holds_nul(&text) { Err(StoreError::Unstorable) } else { Ok(text) }
+    let text =
+        serde_json_canonicalizer::to_string(value).map_err(|reason| StoreError::corrupt("a value to store", reason))?;
+    if holds_nul(&text) {
+        Err(StoreError::Unstorable)
+    } else {
+        Ok(text)
+    }
 }
 
 /// True where JSON text holds U+0000: the escape `\u0000` whose backslash is not itself escaped.
 fn holds_nul(json: &str) -> bool {
     json.match_indices("\\u0000").any(|(at, _)| {
-        let before = json.as_bytes().iter().take(at).rev().take_while(|byte| **byte == b'\\').count();
+        let before = json
+            .as_bytes()
+            .iter()
+            .take(at)
+            .rev()
+            .take_while(|byte| **byte == b'\\')
+            .count();
         before % 2 == 0
     })
 }
@@ -45,7 +56,9 @@ impl<'r> Decode<'r, Postgres> for JsonText {
         let bytes = value.as_bytes()?;
         // The binary form of jsonb is a version byte, 1, before the text.
         let text = if binary {
-            bytes.strip_prefix(&[1]).ok_or("an unknown version of the jsonb format")?
+            bytes
+                .strip_prefix(&[1])
+                .ok_or("an unknown version of the jsonb format")?
         } else {
             bytes
         };
@@ -76,13 +89,18 @@ pub struct Decoder<A> {
 
 impl<A> std::fmt::Debug for Decoder<A> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Decoder").field("upcasters", &self.upcasters.len()).finish_non_exhaustive()
+        f.debug_struct("Decoder")
+            .field("upcasters", &self.upcasters.len())
+            .finish_non_exhaustive()
     }
 }
 
 impl<A: Decide> Default for Decoder<A> {
     fn default() -> Self {
-        Self { upcasters: A::upcasters(), aggregate: std::marker::PhantomData }
+        Self {
+            upcasters: A::upcasters(),
+            aggregate: std::marker::PhantomData,
+        }
     }
 }
 
@@ -92,10 +110,20 @@ impl<A: Decide> Decoder<A> {
     /// # Errors
     /// [`StoreError::Corrupt`], naming the event, when the payload does not fit its type.
     pub fn decode(&self, stored: Stored<'_>) -> Result<A::Event, StoreError> {
-        let current = !self.upcasters.iter().any(|step| step.can_upcast(stored.event_type, stored.event_version));
-        let event = if current { serde_json::from_str(stored.payload) } else { self.upcast(stored) };
+        let current = !self
+            .upcasters
+            .iter()
+            .any(|step| step.can_upcast(stored.event_type, stored.event_version));
+        let event = if current {
+            serde_json::from_str(stored.payload)
+        } else {
+            self.upcast(stored)
+        };
         event.map_err(|reason| {
-            StoreError::corrupt(format!("{}/{}@{}", A::TYPE, stored.aggregate_id, stored.sequence), reason)
+            StoreError::corrupt(
+                format!("{}/{}@{}", A::TYPE, stored.aggregate_id, stored.sequence),
+                reason,
+            )
         })
     }
 
@@ -111,7 +139,11 @@ impl<A: Decide> Decoder<A> {
             serde_json::Value::Null,
         );
         let event = self.upcasters.iter().fold(event, |event, step| {
-            if step.can_upcast(&event.event_type, &event.event_version) { step.upcast(event) } else { event }
+            if step.can_upcast(&event.event_type, &event.event_version) {
+                step.upcast(event)
+            } else {
+                event
+            }
         });
         serde_json::from_value(event.payload)
     }

@@ -18,7 +18,10 @@ pub(crate) struct Checkout {
 
 impl Checkout {
     pub(crate) async fn acquire(pool: &PgPool) -> Result<Self, sqlx::Error> {
-        Ok(Self { connection: Some(pool.acquire().await?), unsettled: false })
+        Ok(Self {
+            connection: Some(pool.acquire().await?),
+            unsettled: false,
+        })
     }
 
     /// Like [`Self::acquire`], but what it returns has just answered: idle connections that died are passed over.
@@ -53,9 +56,10 @@ impl Checkout {
     /// transaction open. From then on sqlx's own guard queues the rollback, and the return to the pool waits for it.
     pub(crate) async fn begin(mut self) -> Result<Transaction<'static, Postgres>, sqlx::Error> {
         let connection = self.connection.take().ok_or(sqlx::Error::WorkerCrashed)?;
-        #[expect(clippy::disallowed_methods, reason = "one statement that must end even where its caller is gone")]
         let begun = tokio::spawn(async move { Transaction::begin(connection, None).await });
-        begun.await.unwrap_or_else(|stopped| Err(sqlx::Error::Io(std::io::Error::other(stopped))))
+        begun
+            .await
+            .unwrap_or_else(|stopped| Err(sqlx::Error::Io(std::io::Error::other(stopped))))
     }
 }
 

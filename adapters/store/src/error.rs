@@ -6,8 +6,9 @@ use sqlx::error::DatabaseError;
 
 /// The stream moved under the writer.
 const STREAM_KEY: &str = "events_stream_key";
-/// A twin of the request was answered meanwhile.
+/// A twin of the request was answered meanwhile: it took the key, or the append refuses to answer twice (see `append`).
 const ANSWER_KEY: &str = "idempotency_keys_pkey";
+const ANSWER_ONCE: &str = "idempotency_keys_status_range";
 
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
@@ -85,7 +86,10 @@ impl StoreError {
     }
 
     pub(crate) fn corrupt(place: impl Into<String>, reason: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Self::Corrupt { place: place.into(), reason: reason.into() }
+        Self::Corrupt {
+            place: place.into(),
+            reason: reason.into(),
+        }
     }
 }
 
@@ -121,10 +125,9 @@ enum Refusal {
 
 fn classify(refusal: &(dyn DatabaseError + 'static)) -> Refusal {
     match (refusal.constraint(), refusal.code().as_deref()) {
-        (Some(STREAM_KEY | ANSWER_KEY), _) => Refusal::Conflict,
+        // by name; or a deadlock, a serialisation failure
+        (Some(STREAM_KEY | ANSWER_KEY | ANSWER_ONCE), _) | (None, Some("40P01" | "40001")) => Refusal::Conflict,
         (Some(name), _) => Refusal::Constraint(name.to_owned()),
-        // deadlock, serialisation failure
-        (None, Some("40P01" | "40001")) => Refusal::Conflict,
         // untranslatable character: only U+0000 gets this far
         (None, Some("22P05" | "22021")) => Refusal::Unstorable,
         // statement or lock timeout, and everything that ends or refuses a session

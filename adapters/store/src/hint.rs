@@ -61,7 +61,7 @@ impl Hinter {
                 tokio::time::sleep(pause).await;
             }
         };
-        #[expect(clippy::disallowed_methods, reason = "ends with its last owner, holds nothing that must be finished")]
+        // Ends with its last owner and holds nothing that must be finished.
         tokio::spawn(sender);
         Ok(Self { wake })
     }
@@ -80,6 +80,8 @@ async fn send(
         Some(connected) => connected,
         None => connection.insert(session.connect().await?),
     };
-    sqlx::query!("select pg_notify('omniflow_outbox', '')").execute(connected).await?;
+    sqlx::query!("select pg_notify('omniflow_outbox', '')")
+        .execute(connected)
+        .await?;
     Ok(())
 }

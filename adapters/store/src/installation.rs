@@ -68,6 +68,8 @@ pub(crate) async fn settle_mode_in(connection: &mut PgConnection, wanted: Mode) 
 /// # Errors
 /// [`StoreError::Unavailable`] and the like.
 pub async fn mode(executor: impl PgExecutor<'_>) -> Result<Option<Mode>, StoreError> {
-    let stored = sqlx::query_scalar!("select mode from public.installation").fetch_optional(executor).await?;
+    let stored = sqlx::query_scalar!("select mode from public.installation")
+        .fetch_optional(executor)
+        .await?;
     stored.map(|text| text.parse()).transpose()
 }

@@ -40,7 +40,7 @@ pub mod webhooks;
 pub use codec::{Decoder, decode_event};
 pub use error::StoreError;
 pub use hint::Hinter;
-pub use idempotency::{KeyedRequest, StoredAnswer};
+pub use idempotency::{Claim, KeyedRequest, StoredAnswer};
 pub use installation::Mode;
 pub use migrate::{Migrated, check_applied, migrate};
 pub use pool::{PoolOptions, command_pool, general_pool};

@@ -32,9 +32,14 @@ pub struct Migrated {
 /// # Errors
 /// [`StoreError::Migration`] when the mode differs, an applied file was edited, or a right is missing; [`StoreError::Unavailable`].
 pub async fn migrate(owner_url: &str, mode: Mode) -> Result<Migrated, StoreError> {
-    let session = address(owner_url)?.application_name("omniflow-migrate").options([("search_path", RIVER_SCHEMA)]);
+    let session = address(owner_url)?
+        .application_name("omniflow-migrate")
+        .options([("search_path", RIVER_SCHEMA)]);
     let mut connection = PgConnection::connect_with(&session).await?;
-    sqlx::query("select pg_advisory_lock($1)").bind(LOCK).execute(&mut connection).await?;
+    sqlx::query("select pg_advisory_lock($1)")
+        .bind(LOCK)
+        .execute(&mut connection)
+        .await?;
     let outcome = migrate_locked(&mut connection, session, mode).await;
     // Ends the session and with it the lock, whatever the outcome was.
     connection.close().await.ok();
@@ -48,18 +53,37 @@ async fn migrate_locked(
 ) -> Result<Migrated, StoreError> {
     ensure_runtime_role(connection).await?;
     let before = applied_versions(connection).await?;
-    MIGRATIONS.run_direct(None, connection, false).await.map_err(|error| StoreError::Migration(error.to_string()))?;
+    MIGRATIONS
+        .run_direct(None, connection, false)
+        .await
+        .map_err(|error| StoreError::Migration(error.to_string()))?;
     installation::settle_mode_in(connection, mode).await?;
     let river_applied = migrate_river(session).await?;
-    sqlx::raw_sql(include_str!("migrate/grants.sql")).execute(&mut *connection).await?;
-    let applied = MIGRATIONS.iter().map(|one| one.version).filter(|version| !before.contains(version)).collect();
-    Ok(Migrated { applied, river_applied, mode })
+    sqlx::raw_sql(include_str!("migrate/grants.sql"))
+        .execute(&mut *connection)
+        .await?;
+    let applied = MIGRATIONS
+        .iter()
+        .map(|one| one.version)
+        .filter(|version| !before.contains(version))
+        .collect();
+    Ok(Migrated {
+        applied,
+        river_applied,
+        mode,
+    })
 }
 
 async fn applied_versions(connection: &mut PgConnection) -> Result<Vec<i64>, StoreError> {
     let failed = |error: sqlx::migrate::MigrateError| StoreError::Migration(error.to_string());
-    connection.ensure_migrations_table(&MIGRATIONS.table_name).await.map_err(failed)?;
-    let applied = connection.list_applied_migrations(&MIGRATIONS.table_name).await.map_err(failed)?;
+    connection
+        .ensure_migrations_table(&MIGRATIONS.table_name)
+        .await
+        .map_err(failed)?;
+    let applied = connection
+        .list_applied_migrations(&MIGRATIONS.table_name)
+        .await
+        .map_err(failed)?;
     Ok(applied.into_iter().map(|one| one.version).collect())
 }
 
@@ -67,7 +91,10 @@ async fn applied_versions(connection: &mut PgConnection) -> Result<Vec<i64>, Sto
 async fn ensure_runtime_role(connection: &mut PgConnection) -> Result<(), StoreError> {
     let mut last = None;
     for _ in 0..5 {
-        match sqlx::raw_sql(include_str!("migrate/runtime_role.sql")).execute(&mut *connection).await {
+        match sqlx::raw_sql(include_str!("migrate/runtime_role.sql"))
+            .execute(&mut *connection)
+            .await
+        {
             Ok(_) => return Ok(()),
             Err(error) => last = Some(error),
         }
@@ -91,7 +118,9 @@ async fn migrate_river(session: PgConnectOptions) -> Result<Vec<i64>, StoreError
     if check.is_valid() {
         Ok(applied)
     } else {
-        Err(StoreError::Migration(format!("River's {MIGRATION_LINE_MAIN} line is not complete: {check:?}")))
+        Err(StoreError::Migration(format!(
+            "River's {MIGRATION_LINE_MAIN} line is not complete: {check:?}"
+        )))
     }
 }
 
@@ -113,12 +142,17 @@ pub async fn check_applied(pool: &PgPool) -> Result<Mode, StoreError> {
         return Err(behind("the database is empty".to_owned()));
     }
     let applied: Vec<(i64, Vec<u8>)> =
-        sqlx::query_as("select version, checksum from public._sqlx_migrations where success").fetch_all(pool).await?;
+        sqlx::query_as("select version, checksum from public._sqlx_migrations where success")
+            .fetch_all(pool)
+            .await?;
     for one in MIGRATIONS.iter() {
         match applied.iter().find(|(version, _)| *version == one.version) {
             None => return Err(behind(format!("migration {} is not applied", one.version))),
             Some((_, checksum)) if checksum.as_slice() != &*one.checksum => {
-                return Err(StoreError::Migration(format!("migration {} was edited after it was applied", one.version)));
+                return Err(StoreError::Migration(format!(
+                    "migration {} was edited after it was applied",
+                    one.version
+                )));
             }
             Some(_) => {}
         }
@@ -130,5 +164,7 @@ pub async fn check_applied(pool: &PgPool) -> Result<Mode, StoreError> {
     if !river.is_valid() {
         return Err(behind("River's line is not complete".to_owned()));
     }
-    installation::mode(pool).await?.ok_or_else(|| behind("the installation has no mode".to_owned()))
+    installation::mode(pool)
+        .await?
+        .ok_or_else(|| behind("the installation has no mode".to_owned()))
 }

@@ -26,7 +26,10 @@ pub struct PoolOptions {
 impl std::fmt::Debug for PoolOptions {
     /// Without the URL: it may hold a password.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PoolOptions").field("size", &self.size).field("process", &self.process).finish_non_exhaustive()
+        f.debug_struct("PoolOptions")
+            .field("size", &self.size)
+            .field("process", &self.process)
+            .finish_non_exhaustive()
     }
 }
 
@@ -63,16 +66,19 @@ async fn connect(options: &PoolOptions, session: PgConnectOptions, test: bool) -
 /// # Errors
 /// [`StoreError::Migration`] for a URL that cannot be parsed.
 pub fn session(options: &PoolOptions) -> Result<PgConnectOptions, StoreError> {
-    Ok(address(&options.url)?.application_name(&format!("omniflow-{}", options.process)).options([
-        ("search_path", "read,public"),
-        ("role", "omniflow_runtime"),
-        ("idle_in_transaction_session_timeout", "5s"),
-        ("statement_timeout", "10s"),
-    ]))
+    Ok(address(&options.url)?
+        .application_name(&format!("omniflow-{}", options.process))
+        .options([
+            ("search_path", "read,public"),
+            ("role", "omniflow_runtime"),
+            ("idle_in_transaction_session_timeout", "5s"),
+            ("statement_timeout", "10s"),
+        ]))
 }
 
 /// Parses a connection URL. The message never repeats it.
 pub(crate) fn address(url: &str) -> Result<PgConnectOptions, StoreError> {
-    PgConnectOptions::from_str(url)
-        .map_err(|_| StoreError::Migration("the database URL cannot be parsed (postgres://user@host:port/name)".to_owned()))
+    PgConnectOptions::from_str(url).map_err(|_| {
+        StoreError::Migration("the database URL cannot be parsed (postgres://user@host:port/name)".to_owned())
+    })
 }

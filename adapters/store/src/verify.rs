@@ -42,7 +42,11 @@ pub struct Chain {
 
 impl Default for Chain {
     fn default() -> Self {
-        Self { previous: GENESIS, sequence: 0, report: ChainReport::default() }
+        Self {
+            previous: GENESIS,
+            sequence: 0,
+            report: ChainReport::default(),
+        }
     }
 }
 
@@ -131,5 +135,8 @@ pub async fn streams_after(
     )
     .fetch_all(pool)
     .await?;
-    Ok(rows.into_iter().map(|row| (row.aggregate_type, row.aggregate_id)).collect())
+    Ok(rows
+        .into_iter()
+        .map(|row| (row.aggregate_type, row.aggregate_id))
+        .collect())
 }

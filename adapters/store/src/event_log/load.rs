@@ -4,7 +4,7 @@
 
 use sqlx::PgConnection;
 
-use crate::{StoreError, codec::JsonText, idempotency::KeyedRequest};
+use crate::{codec::JsonText, idempotency::KeyedRequest};
 
 /// A row of the load.
 #[derive(Debug)]
@@ -107,8 +107,11 @@ pub(crate) async fn load(
 
 impl Found {
     /// Distributes the rows to their streams.
-    pub(crate) fn sort(rows: Vec<StreamRow>, streams: usize) -> Result<Self, StoreError> {
-        let mut found = Self { streams: (0..streams).map(|_| Vec::new()).collect(), key: None };
+    pub(crate) fn sort(rows: Vec<StreamRow>, streams: usize) -> Self {
+        let mut found = Self {
+            streams: (0..streams).map(|_| Vec::new()).collect(),
+            key: None,
+        };
         for row in rows {
             match usize::try_from(row.stream) {
                 Ok(stream) => {
@@ -125,6 +128,6 @@ impl Found {
                 rows.sort_by_key(|row| row.sequence);
             }
         }
-        Ok(found)
+        found
     }
 }

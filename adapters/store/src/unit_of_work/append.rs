@@ -3,6 +3,11 @@
 //! The transaction's id is drawn before any position: `x` is materialised and referenced, because the fence of the readers rests on that
 //! order. The answer's CTE stands last: side CTEs run in reverse order, so a repeated key is found before any other constraint.
 
+#![expect(
+    clippy::as_conversions,
+    reason = "the query macro reads a cast as the type of a parameter"
+)]
+
 use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -45,18 +50,28 @@ impl<'a> Operations<'a> {
 /// What an outbox row tells beside its payload; never part of the arguments of a unique job.
 fn headers(work: &Work) -> Value {
     let mut headers = serde_json::Map::new();
-    headers.insert("correlationId".to_owned(), Value::from(work.metadata.correlation_id.as_str()));
+    headers.insert(
+        "correlationId".to_owned(),
+        Value::from(work.metadata.correlation_id.as_str()),
+    );
     if let Some(cause) = &work.metadata.causation_id {
         headers.insert("causationId".to_owned(), Value::from(cause.as_str()));
     }
     Value::Object(headers)
 }
 
+#[expect(clippy::too_many_lines, reason = "one statement; its parameters read best beside it")]
 /// Writes everything that was buffered; the highest position written, if any.
 pub(super) async fn append(connection: &mut PgConnection, work: &mut Work) -> Result<Option<i64>, sqlx::Error> {
     work.buffer.sort();
     let headers = headers(work);
-    let Buffer { events, outbox, deliveries, answer, .. } = &work.buffer;
+    let Buffer {
+        events,
+        outbox,
+        deliveries,
+        answer,
+        ..
+    } = &work.buffer;
     let operations = Operations::of(&work.buffer);
     let answered = answer.as_ref();
 
@@ -93,6 +108,10 @@ pub(super) async fn append(connection: &mut PgConnection, work: &mut Work) -> Re
         k as (
             insert into idempotency_keys (principal, key, fingerprint, status, answer)
             select $27::text, $28, $29, $30, $31 where $27 is not null
+            on conflict (principal, key) do update set
+                -- a claim is answered once; a second answer violates the range and takes the whole statement back
+                status = case when idempotency_keys.status is null then excluded.status else -1 end,
+                answer = excluded.answer, claimed_until = null
         )
         select max(position) from e
         "#,
@@ -135,6 +154,10 @@ pub(super) async fn append(connection: &mut PgConnection, work: &mut Work) -> Re
 /// Refuses what the database could only refuse with a vaguer error.
 pub(super) fn check(work: &Work) -> Result<(), StoreError> {
     match &work.buffer.answer {
+        Some((_, answer)) if !(200..600).contains(&answer.status) => Err(StoreError::corrupt(
+            "an answer to store",
+            format!("status {} is no answer", answer.status),
+        )),
         Some((_, answer)) => crate::codec::canonical(&answer.body).map(drop),
         None => Ok(()),
     }

@@ -6,7 +6,10 @@ use domain::{
     time::Timestamp,
 };
 
-use crate::{hash::Hash, idempotency::{KeyedRequest, StoredAnswer}};
+use crate::{
+    hash::Hash,
+    idempotency::{KeyedRequest, StoredAnswer},
+};
 
 /// A row of `fulfillment_operations`, beside the event that opened the operation.
 #[derive(Clone, Debug, PartialEq, Eq)]

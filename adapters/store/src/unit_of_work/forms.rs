@@ -18,7 +18,11 @@ pub struct UnitOfWork {
 
 impl UnitOfWork {
     pub(super) fn new(store: Store, connection: Checkout, work: Work) -> Self {
-        Self { store, connection, work }
+        Self {
+            store,
+            connection,
+            work,
+        }
     }
 
     /// Writes everything that was buffered by one statement. With nothing buffered, nothing is sent.
@@ -27,14 +31,21 @@ impl UnitOfWork {
     /// [`StoreError::Conflict`] and [`StoreError::CommitUnknown`] (rerun with the same ids), [`StoreError::Constraint`], …
     pub async fn commit(mut self) -> Result<Committed, StoreError> {
         if self.work.buffer.is_empty() {
-            return Ok(Committed { position: self.work.position(), hinted: false });
+            return Ok(Committed {
+                position: self.work.position(),
+                hinted: false,
+            });
         }
         append::check(&self.work)?;
-        fail::fail_point!("append.before_commit", |_| Err(StoreError::CommitUnknown(sqlx::Error::WorkerCrashed)));
+        fail::fail_point!("append.before_commit", |_| Err(StoreError::CommitUnknown(
+            sqlx::Error::WorkerCrashed
+        )));
         let connection = self.connection.unsettled()?;
         let outcome = append::append(connection, &mut self.work).await;
         self.connection.settle(&outcome);
-        fail::fail_point!("append.after_commit", |_| Err(StoreError::CommitUnknown(sqlx::Error::WorkerCrashed)));
+        fail::fail_point!("append.after_commit", |_| Err(StoreError::CommitUnknown(
+            sqlx::Error::WorkerCrashed
+        )));
         let written = outcome.map_err(StoreError::at_commit)?;
         Ok(self.store.committed(&self.work, written))
     }
@@ -44,8 +55,16 @@ impl UnitOfWork {
     /// # Errors
     /// [`StoreError::Unavailable`] and the like.
     pub async fn begin(self) -> Result<OpenUnitOfWork, StoreError> {
-        let Self { store, connection, work } = self;
-        Ok(OpenUnitOfWork { store, transaction: connection.begin().await?, work })
+        let Self {
+            store,
+            connection,
+            work,
+        } = self;
+        Ok(OpenUnitOfWork {
+            store,
+            transaction: connection.begin().await?,
+            work,
+        })
     }
 }
 
@@ -70,15 +89,24 @@ impl OpenUnitOfWork {
     /// As [`UnitOfWork::commit`].
     pub async fn commit(mut self) -> Result<Committed, StoreError> {
         append::check(&self.work)?;
-        fail::fail_point!("append.before_commit", |_| Err(StoreError::CommitUnknown(sqlx::Error::WorkerCrashed)));
+        fail::fail_point!("append.before_commit", |_| Err(StoreError::CommitUnknown(
+            sqlx::Error::WorkerCrashed
+        )));
         let mut written = None;
         if !self.work.buffer.is_empty() {
-            written =
-                append::append(&mut self.transaction, &mut self.work).await.map_err(StoreError::at_commit)?;
+            written = append::append(&mut self.transaction, &mut self.work)
+                .await
+                .map_err(StoreError::at_commit)?;
         }
-        let Self { store, transaction, work } = self;
+        let Self {
+            store,
+            transaction,
+            work,
+        } = self;
         transaction.commit().await.map_err(StoreError::at_commit)?;
-        fail::fail_point!("append.after_commit", |_| Err(StoreError::CommitUnknown(sqlx::Error::WorkerCrashed)));
+        fail::fail_point!("append.after_commit", |_| Err(StoreError::CommitUnknown(
+            sqlx::Error::WorkerCrashed
+        )));
         Ok(store.committed(&work, written))
     }
 

@@ -26,6 +26,7 @@ pub struct Store {
 }
 
 /// What a keyed load found.
+#[expect(clippy::large_enum_variant, reason = "the large one is the usual one")]
 #[derive(Debug)]
 pub enum Loaded {
     /// The key is new: decide.
@@ -58,7 +59,10 @@ impl Store {
     /// Tells the publisher after commits that wrote outbox rows.
     #[must_use]
     pub fn with_hinter(self, hinter: Hinter) -> Self {
-        Self { hinter: Some(hinter), ..self }
+        Self {
+            hinter: Some(hinter),
+            ..self
+        }
     }
 
     /// The pool behind it.
@@ -86,14 +90,19 @@ impl Store {
         metadata: Metadata,
     ) -> Result<Loaded, StoreError> {
         let (connection, mut found) = self.query(Some(key), streams).await?;
-        match found.key.take() {
-            None => Ok(Loaded::Fresh(self.unit_of_work(connection, streams, found, metadata)?)),
-            Some(row) if row.hash.as_deref() != Some(key.fingerprint.as_slice()) => Ok(Loaded::KeyReused),
-            Some(row) if row.sequence != 0 => answered(&row).map(Loaded::Answered),
-            Some(row) if row.event_version == "claimed" => Ok(Loaded::InProgress),
+        if let Some(row) = found.key.take() {
+            if row.hash.as_deref() != Some(key.fingerprint.as_slice()) {
+                return Ok(Loaded::KeyReused);
+            }
+            if row.sequence != 0 {
+                return answered(&row).map(Loaded::Answered);
+            }
+            if row.event_version == "claimed" {
+                return Ok(Loaded::InProgress);
+            }
             // A claim whose time is over: whoever held it is gone.
-            Some(_) => Ok(Loaded::Fresh(self.unit_of_work(connection, streams, found, metadata)?)),
         }
+        Ok(Loaded::Fresh(self.unit_of_work(connection, streams, found, metadata)?))
     }
 
     /// Folds one stream, for reading.
@@ -105,7 +114,11 @@ impl Store {
         let (connection, mut found) = self.query(None, &[id]).await?;
         drop(connection);
         let stream = Stream::new(id, id.id.to_string(), found.streams.pop().unwrap_or_default())?;
-        Ok(Folded { sequence: stream.sequence, position: stream.position, state: stream.into_state()? })
+        Ok(Folded {
+            sequence: stream.sequence,
+            position: stream.position,
+            state: stream.into_state()?,
+        })
     }
 
     pub(super) fn committed(&self, work: &Work, written: Option<i64>) -> Committed {
@@ -113,19 +126,28 @@ impl Store {
         if let (true, Some(hinter)) = (announced, &self.hinter) {
             hinter.hint();
         }
-        Committed { position: written.or_else(|| work.position()), hinted: announced && self.hinter.is_some() }
+        Committed {
+            position: written.or_else(|| work.position()),
+            hinted: announced && self.hinter.is_some(),
+        }
     }
 
     /// A connection lost at load has done nothing: once more on one that is known to answer.
     async fn query(&self, key: Option<&KeyedRequest>, streams: &[StreamId]) -> Result<(Checkout, Found), StoreError> {
         if let Some(beyond) = streams.get(MOST_STREAMS) {
-            return Err(StoreError::NotLoaded { stream: beyond.to_string() });
+            return Err(StoreError::NotLoaded {
+                stream: beyond.to_string(),
+            });
         }
         let ids: Vec<String> = streams.iter().map(|stream| stream.id.to_string()).collect();
         let wanted: Vec<Wanted<'_>> = streams
             .iter()
             .zip(&ids)
-            .map(|(stream, id)| Wanted { aggregate_type: stream.aggregate_type, aggregate_id: id, after: 0 })
+            .map(|(stream, id)| Wanted {
+                aggregate_type: stream.aggregate_type,
+                aggregate_id: id,
+                after: 0,
+            })
             .collect();
         let first = match Checkout::acquire(&self.pool).await {
             Ok(connection) => query_on(connection, key, &wanted).await,
@@ -138,7 +160,7 @@ impl Store {
             }
             Err(error) => return Err(error.into()),
         };
-        Ok((connection, Found::sort(rows, streams.len())?))
+        Ok((connection, Found::sort(rows, streams.len())))
     }
 
     fn unit_of_work(

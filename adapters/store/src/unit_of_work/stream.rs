@@ -24,7 +24,10 @@ pub struct StreamId {
 impl StreamId {
     /// The stream of an aggregate.
     pub fn of<A: Decide>(id: impl Into<Uuid>) -> Self {
-        Self { aggregate_type: A::TYPE, id: id.into() }
+        Self {
+            aggregate_type: A::TYPE,
+            id: id.into(),
+        }
     }
 }
 
@@ -56,7 +59,15 @@ impl Stream {
         let hash = last_link(id, &text_id, &rows)?;
         let last = rows.last();
         let (sequence, position) = (last.map_or(0, |row| row.sequence), last.map(|row| row.position));
-        Ok(Self { id, text_id, rows, state: OnceLock::new(), sequence, hash, position })
+        Ok(Self {
+            id,
+            text_id,
+            rows,
+            state: OnceLock::new(),
+            sequence,
+            hash,
+            position,
+        })
     }
 
     pub(super) fn state<A: Decide + 'static>(&self) -> Result<&A, StoreError> {
@@ -64,13 +75,19 @@ impl Stream {
             // Losing a race to another fold of the same rows changes nothing.
             self.state.set(Box::new(self.fold::<A>()?)).ok();
         }
-        self.state.get().and_then(|state| state.downcast_ref()).ok_or_else(|| self.not_of_this_type())
+        self.state
+            .get()
+            .and_then(|state| state.downcast_ref())
+            .ok_or_else(|| self.not_of_this_type())
     }
 
     pub(super) fn state_mut<A: Decide + 'static>(&mut self) -> Result<&mut A, StoreError> {
         self.state::<A>()?;
         let mistake = self.not_of_this_type();
-        self.state.get_mut().and_then(|state| state.downcast_mut()).ok_or(mistake)
+        self.state
+            .get_mut()
+            .and_then(|state| state.downcast_mut())
+            .ok_or(mistake)
     }
 
     /// The state itself, for readers that need nothing else.
@@ -94,7 +111,9 @@ impl Stream {
     }
 
     fn not_of_this_type(&self) -> StoreError {
-        StoreError::NotLoaded { stream: self.id.to_string() }
+        StoreError::NotLoaded {
+            stream: self.id.to_string(),
+        }
     }
 }
 
@@ -114,7 +133,10 @@ fn last_link(id: StreamId, text_id: &str, rows: &[StreamRow]) -> Result<Hash, St
                 serde_json::from_str(text).map_err(|reason| StoreError::corrupt(place(), reason))?;
             canonical(&value)
         };
-        let metadata = row.metadata.as_ref().ok_or_else(|| StoreError::corrupt(place(), "metadata was not read"))?;
+        let metadata = row
+            .metadata
+            .as_ref()
+            .ok_or_else(|| StoreError::corrupt(place(), "metadata was not read"))?;
         hash = link(
             &hash,
             &Envelope {

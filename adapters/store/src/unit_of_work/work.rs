@@ -1,10 +1,7 @@
 //! What both forms of a unit of work share: the loaded streams and the buffer. No I/O here.
 
-use domain::{
-    aggregate::Decide,
-    log::Metadata,
-};
 use cqrs_es::DomainEvent as _;
+use domain::{aggregate::Decide, log::Metadata};
 use uuid::Uuid;
 
 use super::{
@@ -41,7 +38,12 @@ pub struct Work {
 
 impl Work {
     pub(super) fn new(metadata: Metadata, streams: Vec<Stream>) -> Result<Self, StoreError> {
-        Ok(Self { metadata_text: canonical(&metadata)?, metadata, streams, buffer: Buffer::default() })
+        Ok(Self {
+            metadata_text: canonical(&metadata)?,
+            metadata,
+            streams,
+            buffer: Buffer::default(),
+        })
     }
 
     /// The state of a loaded stream, with the events decided so far.
@@ -50,7 +52,11 @@ impl Work {
     /// [`StoreError::NotLoaded`], [`StoreError::Corrupt`].
     pub fn state<A: Decide + 'static>(&self, id: impl Into<Uuid>) -> Result<&A, StoreError> {
         let id = id.into();
-        match self.streams.iter().find(|stream| stream.id.aggregate_type == A::TYPE && stream.id.id == id) {
+        match self
+            .streams
+            .iter()
+            .find(|stream| stream.id.aggregate_type == A::TYPE && stream.id.id == id)
+        {
             Some(stream) => stream.state(),
             None => Err(not_loaded::<A>(id)),
         }
@@ -62,7 +68,10 @@ impl Work {
     /// [`StoreError::NotLoaded`].
     pub fn sequence<A: Decide + 'static>(&self, id: impl Into<Uuid>) -> Result<i64, StoreError> {
         let id = id.into();
-        let stream = self.streams.iter().find(|stream| stream.id.aggregate_type == A::TYPE && stream.id.id == id);
+        let stream = self
+            .streams
+            .iter()
+            .find(|stream| stream.id.aggregate_type == A::TYPE && stream.id.id == id);
         stream.map(|stream| stream.sequence).ok_or_else(|| not_loaded::<A>(id))
     }
 
@@ -82,7 +91,12 @@ impl Work {
         command: A::Command,
     ) -> Result<Vec<A::Event>, ExecuteError<A::Error>> {
         let id = id.into();
-        let Self { metadata, metadata_text, streams, buffer } = self;
+        let Self {
+            metadata,
+            metadata_text,
+            streams,
+            buffer,
+        } = self;
         let stream = streams
             .iter_mut()
             .find(|stream| stream.id.aggregate_type == A::TYPE && stream.id.id == id)
@@ -166,5 +180,7 @@ fn encode<A: Decide>(stream: &Stream, metadata: &str, events: &[A::Event]) -> Re
 }
 
 fn not_loaded<A: Decide>(id: Uuid) -> StoreError {
-    StoreError::NotLoaded { stream: format!("{}/{id}", A::TYPE) }
+    StoreError::NotLoaded {
+        stream: format!("{}/{id}", A::TYPE),
+    }
 }
