@@ -1,7 +1,6 @@
 //! The template database: migrated once per state of the migrations, cloned for every test.
 
 use crate::admin::{self, Admin};
-use sqlx::PgPool;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -54,38 +53,18 @@ async fn run(connection: &mut sqlx::PgConnection, statement: String) {
 }
 
 async fn migrate(url: &str) {
-    let pool = PgPool::connect(url)
+    store::migrate(url, store::Mode::Sandbox)
         .await
-        .unwrap_or_else(|error| panic!("the template cannot be opened: {error}"));
-    for file in migration_files() {
-        let sql = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-        sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
-            .execute(&pool)
-            .await
-            .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    }
-    riverqueue::migrate::PostgresMigrator::new(pool.clone())
-        .migrate_up()
-        .await
-        .unwrap_or_else(|error| panic!("River's migrations: {error}"));
-    let rest = "grant select, insert, update, delete on all tables in schema public to omniflow_runtime;
-                grant usage on all sequences in schema public to omniflow_runtime;
-                revoke update, delete, truncate on events from omniflow_runtime;
-                insert into installation (mode, installation_id) values ('sandbox', gen_random_uuid());";
-    sqlx::raw_sql(rest)
-        .execute(&pool)
-        .await
-        .unwrap_or_else(|error| panic!("the rest of the template: {error}"));
-    pool.close().await;
+        .unwrap_or_else(|error| panic!("the template: {error}"));
 }
 
 /// The name changes with the migrations and with the code that applies them.
 fn name() -> String {
     let mut hasher = DefaultHasher::new();
-    for file in migration_files()
-        .into_iter()
-        .chain([root().join("adapters/store/src/migrate.rs")])
-    {
+    for file in migration_files().into_iter().chain(
+        ["migrate.rs", "migrate/grants.sql", "migrate/runtime_role.sql"]
+            .map(|file| root().join("adapters/store/src").join(file)),
+    ) {
         file.file_name().hash(&mut hasher);
         std::fs::read(&file).unwrap_or_default().hash(&mut hasher);
     }

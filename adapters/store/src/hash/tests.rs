@@ -6,7 +6,11 @@ use serde_json::{Value, json};
 use super::{Envelope, GENESIS, Hash, link};
 
 fn hex(hash: &Hash) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    use std::fmt::Write as _;
+    hash.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").unwrap();
+        text
+    })
 }
 
 fn digest(previous: &Hash, canonical: &[u8]) -> Hash {

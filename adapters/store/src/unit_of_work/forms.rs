@@ -46,7 +46,7 @@ impl UnitOfWork {
         fail::fail_point!("append.after_commit", |_| Err(StoreError::CommitUnknown(
             sqlx::Error::WorkerCrashed
         )));
-        let written = outcome.map_err(StoreError::at_commit)?;
+        let written = outcome.map_err(refused)?;
         Ok(self.store.committed(&self.work, written))
     }
 
@@ -103,7 +103,7 @@ impl OpenUnitOfWork {
             transaction,
             work,
         } = self;
-        transaction.commit().await.map_err(StoreError::at_commit)?;
+        transaction.commit().await.map_err(refused)?;
         fail::fail_point!("append.after_commit", |_| Err(StoreError::CommitUnknown(
             sqlx::Error::WorkerCrashed
         )));
@@ -114,6 +114,15 @@ impl OpenUnitOfWork {
     pub async fn rollback(self) {
         self.transaction.rollback().await.ok();
     }
+}
+
+/// Classes an error of the commit, and counts conflicts.
+fn refused(error: sqlx::Error) -> StoreError {
+    let refused = StoreError::at_commit(error);
+    if matches!(refused, StoreError::Conflict) {
+        metrics::counter!("omniflow_append_conflicts_total").increment(1);
+    }
+    refused
 }
 
 impl Deref for UnitOfWork {

@@ -1,6 +1,6 @@
 //! The store against a real server, in one binary.
 
-#![allow(clippy::missing_panics_doc, clippy::as_conversions, reason = "tests are blunt")]
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 mod append_only;
 mod chain;
