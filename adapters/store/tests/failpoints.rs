@@ -13,7 +13,7 @@ use tests::TestDb;
 #[tokio::test]
 async fn a_commit_whose_answer_is_lost_is_looked_up_and_never_repeated() {
     let db = TestDb::new().await;
-    let store = store(&db, 1).await;
+    let store = store(&db, 2).await;
     let scenario = fail::FailScenario::setup();
     for (point, second_form, happened) in [
         ("append.after_commit", false, true),

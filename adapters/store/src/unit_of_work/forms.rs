@@ -96,7 +96,7 @@ impl OpenUnitOfWork {
         if !self.work.buffer.is_empty() {
             written = append::append(&mut self.transaction, &mut self.work)
                 .await
-                .map_err(StoreError::at_commit)?;
+                .map_err(refused)?;
         }
         let Self {
             store,
