@@ -82,9 +82,12 @@ impl Projection for Deliveries {
                 row.error_code = Some(code);
             }),
             Event::Delivered { at, .. } => ended(id, "delivered", None, at),
-            Event::Resolved { delivered, at, .. } => {
-                ended(id, if delivered { "delivered" } else { "failed" }, None, at)
-            }
+            Event::Resolved {
+                delivered: true, at, ..
+            } => ended(id, "delivered", None, at),
+            Event::Resolved {
+                delivered: false, at, ..
+            } => ended(id, "failed", Some("resolved_not_delivered".to_owned()), at),
             Event::Failed { code, at } => ended(id, "failed", Some(code), at),
             Event::Cancelled { at, .. } => ended(id, "cancelled", None, at),
             Event::RefundOwed { amount, .. } => RowChange::amend(id, move |row: &mut DeliveryRow| {
