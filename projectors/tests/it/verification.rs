@@ -47,7 +47,7 @@ async fn what_was_followed_verifies_and_so_does_what_was_rebuilt() {
 #[tokio::test]
 async fn a_difference_names_table_row_and_column() {
     let log = shop_log().await;
-    let edits = "update read.orders set state = 'paid', paid_minor = 1 where order_id = '00000000-7000-0001-0000-000000000002';
+    let edits = "update read.orders set state = 'expired', paid_minor = 1 where order_id = '00000000-7000-0001-0000-000000000002';
                  delete from read.orders where order_id = '00000000-7000-0001-0000-000000000003';
                  insert into read.orders select (jsonb_populate_record(o, '{\"order_id\": \"ffffffff-7000-0001-0000-000000000000\"}')).* \
                         from read.orders o where order_id = '00000000-7000-0001-0000-000000000004'";
@@ -58,8 +58,8 @@ async fn a_difference_names_table_row_and_column() {
     assert_eq!(
         told,
         [
-            "orders 00000000-7000-0001-0000-000000000002: paid_minor is 1, should be 0",
-            "orders 00000000-7000-0001-0000-000000000002: state is \"paid\", should be \"cancelled\"",
+            "orders 00000000-7000-0001-0000-000000000002: paid_minor is 1, should be 10000",
+            "orders 00000000-7000-0001-0000-000000000002: state is \"expired\", should be \"paid\"",
             "orders 00000000-7000-0001-0000-000000000003: missing",
             "orders ffffffff-7000-0001-0000-000000000000: not in the log",
         ]
