@@ -43,9 +43,11 @@ pub trait GoodsProvider: Send + Sync + Debug {
     fn is_idempotent(&self) -> bool;
     /// Submits. Returns a class for everything the provider or the transport can do; an `Err` is ambiguous.
     async fn submit(&self, request: &SubmitRequest) -> Result<Submission, AdapterError>;
-    /// Asks for the outcome of an accepted submission; `None` is: still working.
+    /// Asks for the outcome of an accepted submission; `None` is: still working. A provider that cannot be asked answers ambiguous,
+    /// code `poll_unsupported`.
     async fn poll(&self, reference: &str) -> Result<Option<Submission>, AdapterError>;
-    /// What one piece costs the seller in minor units of `currency`; `None` when the provider publishes no price.
+    /// What one product of this kind (all its Stars, its whole term) costs the seller in minor units of `currency`; `None` when the
+    /// provider publishes no price for it, or none in that currency.
     async fn unit_cost_minor(&self, kind: Kind, currency: domain::money::Currency)
     -> Result<Option<i64>, AdapterError>;
 }
