@@ -52,29 +52,35 @@ async fn run(connection: &mut sqlx::PgConnection, statement: String) {
         .unwrap_or_else(|error| panic!("{shown}: {error}"));
 }
 
-async fn migrate(url: &str) {
+/// Brings a database up as the product does, as a sandbox.
+pub(crate) async fn migrate(url: &str) {
     store::migrate(url, store::Mode::Sandbox)
         .await
-        .unwrap_or_else(|error| panic!("the template: {error}"));
+        .unwrap_or_else(|error| panic!("the migrations failed: {error}"));
 }
 
 /// The name changes with the migrations and with the code that applies them.
-fn name() -> String {
+pub(crate) fn name() -> String {
     let mut hasher = DefaultHasher::new();
-    for file in migration_files().into_iter().chain(
-        ["migrate.rs", "migrate/grants.sql", "migrate/runtime_role.sql"]
-            .map(|file| root().join("adapters/store/src").join(file)),
-    ) {
+    for file in migration_files().into_iter().chain(migration_code()) {
         file.file_name().hash(&mut hasher);
         std::fs::read(&file).unwrap_or_default().hash(&mut hasher);
     }
-    riverqueue::migrate::MIGRATION_VERSION_LATEST.hash(&mut hasher);
     format!("omniflow_template_{:016x}", hasher.finish())
 }
 
 fn migration_files() -> Vec<PathBuf> {
-    let folder = root().join("migrations");
-    let entries = std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    sql_files(&root().join("migrations"))
+}
+
+fn migration_code() -> Vec<PathBuf> {
+    let mut files = sql_files(&root().join("adapters/store/src/migrate"));
+    files.extend(["adapters/store/src/migrate.rs", "Cargo.lock"].map(|file| root().join(file)));
+    files
+}
+
+fn sql_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut files: Vec<PathBuf> = entries
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
         .filter(|path| path.extension().is_some_and(|extension| extension == "sql"))

@@ -119,6 +119,13 @@ impl Cluster {
         &self.place.root
     }
 
+    /// Keeps the files of a throw-away cluster when it stops.
+    #[must_use]
+    pub fn keep_files(mut self) -> Self {
+        self.throw_away = false;
+        self
+    }
+
     /// Stops the server at once: clients are cut off, committed work is kept. Does nothing to a server that is not ours to
     /// stop.
     pub async fn stop(mut self) -> Result<(), ClusterError> {
