@@ -43,6 +43,11 @@ impl JobClient {
         Self { pool }
     }
 
+    /// The pool behind it.
+    pub const fn pool(&self) -> &PgPool {
+        &self.pool
+    }
+
     /// Inserts a job that is due at once, as part of the caller's transaction.
     ///
     /// # Errors

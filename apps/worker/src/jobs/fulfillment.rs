@@ -1,0 +1,168 @@
+//! Kind `fulfillment`: claim, call the panel, record.
+
+use std::{sync::Arc, time::Duration};
+
+use domain::fulfillment::{FailureClass, retry_delay};
+use ports::{clock::Clock, panel::PanelWriter};
+use queue::{Failure, FulfillmentArgs, Handler, Outcome, Run};
+use service::fulfillment::{Claim, Claimed, Fault, Fulfillment, Handed, JobRef, KIND, Recorded};
+use tokio::time::Instant;
+
+use crate::{
+    PanelPause,
+    meter::metered,
+    push::{SendError, Sender, push},
+    sender::RECORD_UNTIL,
+};
+
+/// Wait after a claim that the database did not answer: nothing is known, so nothing counts.
+const NO_ANSWER: Duration = Duration::from_secs(2);
+
+/// Wait of a run that another one overtook.
+const OVERTAKEN: Duration = Duration::from_secs(2);
+
+/// Runs operations.
+#[derive(Clone, Debug)]
+pub struct FulfillmentJobs {
+    fulfillment: Fulfillment,
+    panel: Arc<dyn PanelWriter>,
+    pause: PanelPause,
+    clock: Arc<dyn Clock>,
+}
+
+impl FulfillmentJobs {
+    /// Over the use cases and the one panel.
+    pub fn new(
+        fulfillment: Fulfillment,
+        panel: Arc<dyn PanelWriter>,
+        pause: PanelPause,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            fulfillment,
+            panel,
+            pause,
+            clock,
+        }
+    }
+
+    async fn attempt(&self, run: Run, args: FulfillmentArgs) -> Result<Outcome, Failure> {
+        let started = Instant::now();
+        if let Some(rest) = self.pause.rest() {
+            return Ok(Outcome::Snooze(rest));
+        }
+        let job = JobRef {
+            job_id: run.job_id,
+            attempt: run.attempt,
+        };
+        match self.fulfillment.claim(job, args.operation_id).await {
+            Ok(Claim::Run(claimed)) => {
+                fail::fail_point!("fulfillment.claimed_before_call");
+                self.call_and_record(&run, &claimed, started).await
+            }
+            Ok(Claim::Over) => Ok(Outcome::Done),
+            Ok(Claim::Wait(span)) => Ok(Outcome::Snooze(span)),
+            Err(fault) => unclaimed(&run, &args, &fault),
+        }
+    }
+
+    async fn call_and_record(&self, run: &Run, claimed: &Claimed, started: Instant) -> Result<Outcome, Failure> {
+        let until = started + RECORD_UNTIL;
+        let mut sender = Sender::new(started, run.cancelled.clone());
+        let pushed = push(&mut sender, self.panel.as_ref(), claimed, self.clock.now()).await;
+        fail::fail_point!("fulfillment.called_before_record");
+        let recorded = match pushed {
+            Ok(shown) => match self.fulfillment.record_shown(claimed, shown, until).await {
+                Ok(Recorded::Ended) => Ok(Outcome::Done),
+                Ok(Recorded::FencedOut) => Ok(Outcome::Snooze(OVERTAKEN)),
+                Err(fault) => Err(unrecorded(claimed, &fault)),
+            },
+            Err(SendError::Stopped) => self.hand_back(run, claimed, &sender, until).await,
+            Err(error) => self.record_failure(claimed, &sender, &error, until).await,
+        };
+        fail::fail_point!("fulfillment.after_record");
+        recorded
+    }
+
+    async fn record_failure(
+        &self,
+        claimed: &Claimed,
+        sender: &Sender,
+        error: &SendError,
+        until: Instant,
+    ) -> Result<Outcome, Failure> {
+        let failure = sender.failure(error);
+        tracing::warn!(
+            operation_id = %claimed.operation_id, attempt = claimed.attempt, code = failure.code,
+            correlation_id = claimed.correlation_id, "the panel was not converged"
+        );
+        let limited = matches!(failure.class, FailureClass::RateLimited { .. });
+        match self.fulfillment.record_failure(claimed, &failure, until).await {
+            Ok(Handed::Retry(after)) => Err(Failure::Retry {
+                after,
+                code: failure.code,
+            }),
+            Ok(Handed::Snooze(span)) => {
+                if limited {
+                    self.pause.extend(span);
+                }
+                Ok(Outcome::Snooze(span))
+            }
+            Ok(Handed::Ended) => Ok(Outcome::Done),
+            Ok(Handed::FencedOut) => Ok(Outcome::Snooze(OVERTAKEN)),
+            Err(fault) => Err(unrecorded(claimed, &fault)),
+        }
+    }
+
+    /// The process stops, or somebody cancelled the job itself: nothing is counted, and what was sent is remembered.
+    async fn hand_back(
+        &self,
+        run: &Run,
+        claimed: &Claimed,
+        sender: &Sender,
+        until: Instant,
+    ) -> Result<Outcome, Failure> {
+        match self.fulfillment.record_interrupted(claimed, sender.sent, until).await {
+            Ok(_) if run.is_stopping() => Err(Failure::Interrupted),
+            Ok(Handed::Ended) => Ok(Outcome::Done),
+            Ok(_) => Ok(Outcome::Snooze(Duration::ZERO)),
+            Err(_) if run.is_stopping() => Err(Failure::Interrupted),
+            Err(fault) => Err(unrecorded(claimed, &fault)),
+        }
+    }
+}
+
+impl Handler<FulfillmentArgs> for FulfillmentJobs {
+    fn retry_delay(&self, attempt: i32) -> Duration {
+        retry_delay(attempt)
+    }
+
+    async fn run(&self, run: Run, args: FulfillmentArgs) -> Result<Outcome, Failure> {
+        metered(KIND, self.attempt(run, args)).await
+    }
+}
+
+fn unclaimed(run: &Run, args: &FulfillmentArgs, fault: &Fault) -> Result<Outcome, Failure> {
+    let code = fault.code().to_owned();
+    if fault.is_passing() {
+        tracing::warn!(operation_id = %args.operation_id, code, "an operation could not be claimed");
+        return Ok(Outcome::Snooze(NO_ANSWER));
+    }
+    tracing::error!(operation_id = %args.operation_id, code, error = %fault, "an operation cannot be claimed");
+    Err(Failure::Retry {
+        after: retry_delay(run.attempt),
+        code,
+    })
+}
+
+/// Nothing was recorded: the lease ends by itself, and the next run takes it over and pushes once more.
+fn unrecorded(claimed: &Claimed, fault: &Fault) -> Failure {
+    tracing::error!(
+        operation_id = %claimed.operation_id, code = fault.code(), error = %fault,
+        correlation_id = claimed.correlation_id, "the outcome of a run was not recorded"
+    );
+    Failure::Retry {
+        after: service::fulfillment::LEASE,
+        code: fault.code().to_owned(),
+    }
+}

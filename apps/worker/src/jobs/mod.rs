@@ -1,0 +1,5 @@
+//! What each kind of job does.
+
+mod fulfillment;
+
+pub use fulfillment::FulfillmentJobs;

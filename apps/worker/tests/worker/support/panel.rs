@@ -1,0 +1,228 @@
+//! A panel in memory that does what it is told, and notes what it was asked.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Mutex,
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use domain::{entitlement::RemoteStatus, time::Timestamp};
+use ports::panel::{FailureKind, PanelError, PanelReader, PanelWriter, Push, RemoteUser};
+
+/// What happens to the next request that changes something.
+#[derive(Clone, Debug)]
+pub(crate) enum Script {
+    /// Refused.
+    Fail(PanelError),
+    /// Done, and the answer lost.
+    DoneUnanswered,
+    /// Done after a while.
+    Slow(Duration),
+    /// Taken in now, done after a while, and never answered.
+    LateUnanswered(Duration),
+}
+
+#[derive(Debug, Default)]
+struct Inside {
+    users: BTreeMap<i64, RemoteUser>,
+    last_id: i64,
+    script: VecDeque<Script>,
+    always: Option<PanelError>,
+    writes: Vec<String>,
+    resets: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FakePanel(std::sync::Arc<Mutex<Inside>>);
+
+pub(crate) fn error(kind: FailureKind, code: &str) -> PanelError {
+    PanelError {
+        kind,
+        code: code.to_owned(),
+        http_status: None,
+        panel_code: None,
+    }
+}
+
+impl FakePanel {
+    pub(crate) fn then(&self, script: Script) {
+        self.0.lock().unwrap().script.push_back(script);
+    }
+
+    /// Every request that changes something fails from now on; `None` heals it.
+    pub(crate) fn always(&self, failure: Option<PanelError>) {
+        self.0.lock().unwrap().always = failure;
+    }
+
+    pub(crate) fn users(&self) -> Vec<RemoteUser> {
+        self.0.lock().unwrap().users.values().cloned().collect()
+    }
+
+    /// Requests that changed something, or tried to.
+    pub(crate) fn writes(&self) -> Vec<String> {
+        self.0.lock().unwrap().writes.clone()
+    }
+
+    pub(crate) fn resets(&self) -> u32 {
+        self.0.lock().unwrap().resets
+    }
+
+    pub(crate) fn put(&self, username: &str, description: Option<&str>, status: RemoteStatus, expire_at: Timestamp) -> i64 {
+        let mut inside = self.0.lock().unwrap();
+        inside.last_id += 1;
+        let id = inside.last_id;
+        inside.users.insert(
+            id,
+            RemoteUser {
+                id,
+                username: username.to_owned(),
+                status,
+                expire_at,
+                traffic_limit_bytes: 0,
+                used_traffic_bytes: 7,
+                device_limit: None,
+                squads: Vec::new(),
+                description: description.map(str::to_owned),
+            },
+        );
+        id
+    }
+
+    pub(crate) fn remove(&self, id: i64) {
+        self.0.lock().unwrap().users.remove(&id);
+    }
+
+    pub(crate) fn set_status(&self, id: i64, status: RemoteStatus) {
+        self.0.lock().unwrap().users.get_mut(&id).unwrap().status = status;
+    }
+
+    async fn change<T>(
+        &self,
+        name: String,
+        change: impl FnOnce(&mut Inside) -> Result<T, PanelError> + Send + 'static,
+    ) -> Result<T, PanelError>
+    where
+        T: Send + 'static,
+    {
+        let (script, always) = {
+            let mut inside = self.0.lock().unwrap();
+            inside.writes.push(name);
+            (inside.script.pop_front(), inside.always.clone())
+        };
+        let lost = || Err(error(FailureKind::Unanswered, "remnawave_timeout"));
+        match (script, always) {
+            (Some(Script::Fail(error)), _) | (None, Some(error)) => Err(error),
+            (Some(Script::DoneUnanswered), _) => {
+                change(&mut self.0.lock().unwrap())?;
+                lost()
+            }
+            (Some(Script::Slow(span)), _) => {
+                tokio::time::sleep(span).await;
+                change(&mut self.0.lock().unwrap())
+            }
+            (Some(Script::LateUnanswered(span)), _) => {
+                let inside = self.clone();
+                tokio::spawn(async move {
+                    tokio::time::sleep(span).await;
+                    let _ = change(&mut inside.0.lock().unwrap());
+                });
+                lost()
+            }
+            (None, None) => change(&mut self.0.lock().unwrap()),
+        }
+    }
+}
+
+fn missing() -> PanelError {
+    error(FailureKind::Transient, "remote_user_not_found")
+}
+
+fn apply(user: &mut RemoteUser, push: &Push) {
+    user.expire_at = push.expire_at;
+    user.traffic_limit_bytes = push.limits.traffic_bytes.unwrap_or(0);
+    user.device_limit = push.limits.devices.map(i64::from);
+    user.squads.clone_from(&push.limits.squads);
+    if push.activate {
+        user.status = RemoteStatus::Active;
+    }
+}
+
+#[async_trait]
+impl PanelReader for FakePanel {
+    async fn version(&self) -> Result<String, PanelError> {
+        Ok("3.3.0".to_owned())
+    }
+
+    async fn user(&self, id: i64) -> Result<Option<RemoteUser>, PanelError> {
+        Ok(self.0.lock().unwrap().users.get(&id).cloned())
+    }
+
+    async fn user_by_username(&self, username: &str) -> Result<Option<RemoteUser>, PanelError> {
+        Ok(self.users().into_iter().find(|user| user.username == username))
+    }
+}
+
+#[async_trait]
+impl PanelWriter for FakePanel {
+    async fn create_user(&self, username: &str, description: &str, push: &Push) -> Result<RemoteUser, PanelError> {
+        let (username, description, push) = (username.to_owned(), description.to_owned(), push.clone());
+        self.change(format!("create {username}"), move |inside| {
+            if inside.users.values().any(|user| user.username == username) {
+                return Err(error(FailureKind::Transient, "remote_username_taken"));
+            }
+            inside.last_id += 1;
+            let mut user = RemoteUser {
+                id: inside.last_id,
+                username,
+                status: RemoteStatus::Active,
+                expire_at: push.expire_at,
+                traffic_limit_bytes: 0,
+                used_traffic_bytes: 0,
+                device_limit: None,
+                squads: Vec::new(),
+                description: Some(description),
+            };
+            apply(&mut user, &push);
+            inside.users.insert(user.id, user.clone());
+            Ok(user)
+        })
+        .await
+    }
+
+    async fn update_user(&self, id: i64, push: &Push) -> Result<RemoteUser, PanelError> {
+        let push = push.clone();
+        self.change(format!("update {id} until {}", push.expire_at), move |inside| {
+            let user = inside.users.get_mut(&id).ok_or_else(missing)?;
+            apply(user, &push);
+            Ok(user.clone())
+        })
+        .await
+    }
+
+    async fn reset_traffic(&self, id: i64) -> Result<RemoteUser, PanelError> {
+        self.change(format!("reset {id}"), move |inside| {
+            inside.resets += 1;
+            let user = inside.users.get_mut(&id).ok_or_else(missing)?;
+            user.used_traffic_bytes = 0;
+            Ok(user.clone())
+        })
+        .await
+    }
+
+    async fn enable_user(&self, id: i64) -> Result<(), PanelError> {
+        self.change(format!("enable {id}"), move |inside| {
+            inside.users.get_mut(&id).ok_or_else(missing)?.status = RemoteStatus::Active;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn disable_user(&self, id: i64) -> Result<(), PanelError> {
+        self.change(format!("disable {id}"), move |inside| {
+            inside.users.get_mut(&id).ok_or_else(missing)?.status = RemoteStatus::Disabled;
+            Ok(())
+        })
+        .await
+    }
+}
