@@ -1,5 +1,7 @@
 //! One rebuild or verification of a read model at a time, in the whole installation.
 
+use std::time::{Duration, Instant};
+
 use sqlx::{Connection as _, PgConnection, PgPool};
 
 use crate::ProjectionError;
@@ -13,30 +15,40 @@ pub(crate) struct Guard {
     connection: PgConnection,
 }
 
+/// How long a holder that is just going is waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Pause between two looks.
+const LOOK: Duration = Duration::from_millis(50);
+
 impl Guard {
     pub(crate) async fn take(pool: &PgPool, name: &'static str) -> Result<Self, ProjectionError> {
         let mut connection = pool.acquire().await?.detach();
-        let taken = sqlx::query_scalar!(
-            r#"select pg_try_advisory_lock($1, hashtext($2)) as "taken!""#,
-            CLASS,
-            name
-        )
-        .fetch_one(&mut connection)
-        .await?;
-        if taken {
-            Ok(Self { connection })
-        } else {
-            Err(ProjectionError::Busy(name))
+        let start = Instant::now();
+        while !try_lock(&mut connection, name).await? {
+            if start.elapsed() >= PATIENCE {
+                return Err(ProjectionError::Busy(name));
+            }
+            tokio::time::sleep(LOOK).await;
         }
+        Ok(Self { connection })
     }
 
-    pub(crate) fn connection(&mut self) -> &mut PgConnection {
+    pub(crate) const fn connection(&mut self) -> &mut PgConnection {
         &mut self.connection
     }
 
-    /// Lets go politely. Dropping the guard lets go as well, a moment later.
+    /// Lets go politely. Dropping the guard lets go as well, when the server notices.
     pub(crate) async fn release(self) {
-        // The lock ends with the session either way.
         drop(self.connection.close().await);
     }
+}
+
+async fn try_lock(connection: &mut PgConnection, name: &str) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar!(
+        r#"select pg_try_advisory_lock($1, hashtext($2)) as "taken!""#,
+        CLASS,
+        name
+    )
+    .fetch_one(connection)
+    .await
 }
