@@ -99,7 +99,7 @@ pub enum WebhookError {
 /// A failed call to a provider. Holds no body, no URL and no secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProviderError {
-    /// No answer, or a 5xx: the request may have been carried out.
+    /// No answer, a 5xx, a 429, or refused credentials: trying later is right, and the request may have been carried out.
     #[error("the payment provider did not answer ({code})")]
     Unavailable { code: String },
     /// The provider refused.

@@ -17,12 +17,28 @@ pub(super) struct Client {
     http: reqwest::Client,
     base: Url,
     token: Secret,
+    timeout: Duration,
 }
 
 impl Client {
     pub(super) fn new(base_url: &str, token: Secret, timeout: Duration) -> Result<Self, InvalidEndpoint> {
         let (http, base) = http::client(base_url, timeout)?;
-        Ok(Self { http, base, token })
+        Ok(Self {
+            http,
+            base,
+            token,
+            timeout,
+        })
+    }
+
+    /// Lets several calls together take no longer than one may.
+    pub(super) async fn within_one_timeout<T>(
+        &self,
+        calls: impl Future<Output = Result<T, ProviderError>>,
+    ) -> Result<T, ProviderError> {
+        tokio::time::timeout(self.timeout, calls)
+            .await
+            .unwrap_or_else(|_| Err(unavailable("cryptobot_timeout")))
     }
 
     /// Calls a method once.
@@ -58,7 +74,8 @@ impl fmt::Debug for Client {
     }
 }
 
-/// 2xx must be `{ok: true, result}`. A 4xx is a refusal, named when the body names it. 429 and 5xx leave it open.
+/// 2xx must be `{ok: true, result}`. A 4xx is a refusal, named when the body names it. 429 and 5xx leave it open, and so do refused
+/// credentials: an operator will mend them, and no customer's payment should have failed for good until then.
 fn read<T: DeserializeOwned>(answer: &Answer) -> Result<T, ProviderError> {
     let envelope = serde_json::from_slice::<Envelope<T>>(&answer.body);
     match (answer.status, envelope) {
@@ -79,7 +96,7 @@ fn read<T: DeserializeOwned>(answer: &Answer) -> Result<T, ProviderError> {
             }),
         ) => Err(refused(error.name.as_deref(), answer.status)),
         (200..=299, _) => Err(malformed("cryptobot_malformed")),
-        (429 | 500..=599, _) => Err(unavailable(&format!("cryptobot_http_{}", answer.status))),
+        (401 | 403 | 429 | 500..=599, _) => Err(unavailable(&format!("cryptobot_http_{}", answer.status))),
         (400..=499, Ok(Envelope { error: Some(error), .. })) => Err(refused(error.name.as_deref(), answer.status)),
         (400..=499, _) => Err(refused(None, answer.status)),
         _ => Err(malformed(&format!("cryptobot_http_{}", answer.status))),

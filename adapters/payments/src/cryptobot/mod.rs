@@ -146,7 +146,9 @@ impl PaymentProvider for CryptoBot {
     }
 
     async fn recover(&self, request: &CreateRequest) -> Result<Option<Created>, ProviderError> {
-        recover::find(&self.client, request).await
+        self.client
+            .within_one_timeout(recover::find(&self.client, request))
+            .await
     }
 
     async fn poll(&self, reference: &str) -> Result<Option<Observed>, ProviderError> {

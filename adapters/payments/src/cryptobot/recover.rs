@@ -2,7 +2,8 @@
 //!
 //! Only an invoice of the same order and the same amount counts, and never an expired one: adopting that would leave the customer with a
 //! link that cannot be paid. A paid one wins over an open one; of several the youngest. The scan asks for open and for paid invoices
-//! apart, so that a shop's expired ones do not push ours out of reach.
+//! apart, so that a shop's expired ones do not push ours out of reach. All pages together take no longer than one call may, because whoever
+//! waits holds the payment meanwhile.
 
 use ports::payments::{CreateRequest, Created, ProviderError};
 

@@ -276,12 +276,31 @@ async fn an_answer_that_does_not_come_in_time_is_given_up() {
 }
 
 #[tokio::test]
+async fn a_recovery_of_many_pages_takes_no_longer_than_one_call() {
+    let rig = Rig::start().await;
+    for other in 2..=460 {
+        rig.provider
+            .create(&request(other, 29_900, "RUB"))
+            .await
+            .expect("an invoice");
+    }
+    rig.fault("POST /api/getInvoices", Fault::slow(90)).await;
+    assert_eq!(
+        rig.provider.recover(&request(1, 29_900, "RUB")).await,
+        Ok(None),
+        "four calls of 90 ms each"
+    );
+    let failed = rig.impatient().recover(&request(1, 29_900, "RUB")).await;
+    assert_eq!(code(failed), ("unavailable", "cryptobot_timeout".to_owned()));
+}
+
+#[tokio::test]
 async fn a_wrong_token_and_a_closed_door_are_told_apart() {
     let rig = Rig::start().await;
     let stranger = rig.with_token("1:wrong");
     assert_eq!(
         code(stranger.probe().await),
-        ("refused", "cryptobot_unauthorized".to_owned())
+        ("unavailable", "cryptobot_http_401".to_owned())
     );
     let base_url = rig.sandbox.addresses().cryptopay.url.clone();
     rig.sandbox.stop().await;
