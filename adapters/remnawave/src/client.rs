@@ -51,12 +51,19 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn new(config: &Config) -> Result<Self, ConfigError> {
         let root = config.api_root()?;
-        let http = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls::client_config(root.scheme() == "https")?)
+        let encrypted = root.scheme() == "https";
+        let builder = reqwest::Client::builder();
+        // Plain HTTP is for one machine or one private network; a proxy in between would read the token.
+        let builder = if encrypted { builder } else { builder.no_proxy() };
+        let http = builder
+            .tls_backend_preconfigured(tls::client_config(encrypted)?)
             .default_headers(config.headers()?)
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .referer(false)
+            .user_agent(concat!("omniflow/", env!("CARGO_PKG_VERSION")))
+            // The panel closes idle connections after 5 s; a request sent into that moment would look unanswered.
+            .pool_idle_timeout(Duration::from_secs(4))
             .timeout(config.timeout)
             // Shorter than the whole, so that a connection that was never made is told from an answer that never came.
             .connect_timeout(config.timeout / 2)

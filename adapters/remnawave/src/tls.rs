@@ -19,3 +19,14 @@ pub(crate) fn client_config(encrypted: bool) -> Result<ClientConfig, ConfigError
     };
     Ok(builder.with_no_client_auth())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_http_needs_no_trust_store_and_https_says_when_there_is_none() {
+        assert!(client_config(false).is_ok());
+        assert!(matches!(client_config(true), Ok(_) | Err(ConfigError::TrustStore)));
+    }
+}

@@ -207,3 +207,6 @@ fn whole_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i6
 fn whole_or_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     whole_or_none(deserializer).map(Option::unwrap_or_default)
 }
+
+#[cfg(test)]
+mod tests;

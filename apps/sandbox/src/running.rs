@@ -25,12 +25,10 @@ impl RunningSandbox {
     }
 
     /// Stops listening and waits a moment for requests in flight. The files stay.
-    pub async fn stop(mut self) {
+    pub async fn stop(self) {
         self.background.stop(STOP_LIMIT).await;
-        for server in &mut self.servers {
-            if tokio::time::timeout(STOP_LIMIT, &mut *server).await.is_err() {
-                server.abort();
-            }
+        for server in &self.servers {
+            server.abort();
         }
         let _ = self.lock.unlock();
     }

@@ -56,6 +56,7 @@ fn http() -> reqwest::Client {
         .with_no_client_auth();
     reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
+        .no_proxy()
         .timeout(Duration::from_secs(5))
         .build()
         .unwrap()

@@ -16,6 +16,7 @@ async fn send(rig: &Rig, method: Method, path: &str, body: Option<Value>, forwar
             .with_no_client_auth();
     let http = reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
+        .no_proxy()
         .build()
         .unwrap();
     let mut request = http
