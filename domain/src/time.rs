@@ -52,7 +52,7 @@ mod tests {
         for seconds in [i64::MAX, i64::MIN, i64::MAX / 1000] {
             assert_eq!(plus_seconds(at(0), seconds), None);
         }
-        assert_eq!(plus(at(0), Duration::from_secs(60)), at(60));
+        assert_eq!(plus(at(0), Duration::from_mins(1)), at(60));
         assert_eq!(plus(at(0), Duration::MAX), at(0));
         assert!(within_calendar(at(0)));
         assert!(!within_calendar(Timestamp::MAX_UTC));

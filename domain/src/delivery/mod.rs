@@ -13,6 +13,7 @@
 //! - I1 a submission is recorded before it is sent; without its outcome, and with a provider that has no idempotency, it is never sent again.
 //! - I2 once a provider gave a reference, the delivery is only polled, never submitted again and never refunded by itself.
 //! - I3 a retry follows only an outcome that is surely not executed; at most six submissions.
+//!   A late answer of an abandoned submission counts when something was bought; else it stays with the person.
 //! - I4 an end without goods names the money that is owed back, once.
 
 mod command;

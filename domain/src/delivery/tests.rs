@@ -213,6 +213,16 @@ fn pauses_double_and_the_sixth_failure_is_the_last() {
     assert_eq!(delivery.decide(start(0)), Err(Error::NotSubmittable));
 }
 
+#[test]
+fn a_stream_that_promises_a_seventh_submission_does_not_get_it() {
+    let failed = attempt_failed(6, FailureClass::Retryable, "http_429", Some(132), 12);
+    check(
+        owed_and([started(6, 10), failed]),
+        start(132),
+        Err(Error::AttemptsExhausted),
+    );
+}
+
 pub(super) fn apply(delivery: &mut Delivery, command: Command) {
     for event in delivery.decide(command).expect("accepted") {
         delivery.evolve(event);

@@ -49,7 +49,8 @@ pub enum Command {
         /// When it is asked.
         at: Timestamp,
     },
-    /// The panel was made to show `version`; ends the operation with success.
+    /// The panel was made to show `version`; ends the operation with success. Recorded even for an operation that has ended otherwise:
+    /// what the panel shows is a fact.
     RecordApplied {
         /// The operation.
         operation_id: OperationId,
@@ -80,7 +81,7 @@ pub enum Command {
         /// When it is asked.
         at: Timestamp,
     },
-    /// An operator's new budget for a failed operation.
+    /// An operator's new budget for a failed operation. Its job is inserted by whoever asks: nothing is announced.
     RetryOperation {
         /// The operation.
         operation_id: OperationId,

@@ -263,6 +263,17 @@ fn an_end_beyond_the_calendar_is_refused() {
 }
 
 #[test]
+fn the_grace_counts_towards_the_end_of_the_calendar() {
+    let mut last = granted();
+    if let Event::Granted { ends_at, .. } = &mut last {
+        *ends_at = "9999-11-15T00:00:00Z".parse().expect("a moment");
+    }
+    let given = || vec![last.clone()];
+    check(given(), extend(2, terms(30, 60), 0), Err(Error::EndOutOfRange));
+    assert!(folded(given()).decide(extend(2, terms(30, 0), 0)).is_ok());
+}
+
+#[test]
 fn only_an_opened_operation_is_announced() {
     let announce = |event: &Event| folded(extended_and([])).announce(event, "entitlement:30:2", &Metadata::default());
     let opening = opened(62, OperationKind::Extend, 2, Some(2), DAY);

@@ -166,6 +166,8 @@ fn placing_again_is_the_same_order_or_refused() {
     );
     check(given(), place(plan(), 49_901, 0, 0), Err(Error::AlreadyPlaced));
     check(given(), place(plan(), 49_901, 1, 0), Err(Error::AlreadyPlaced));
+    check(given(), place(plan(), 49_900, 0, 1), Err(Error::AlreadyPlaced));
+    check(given(), place(plan(), 49_900, 1, 0), Err(Error::AlreadyPlaced));
     check(given(), place(goods(), 49_900, 0, 0), Err(Error::AlreadyPlaced));
 }
 

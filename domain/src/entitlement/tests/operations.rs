@@ -139,6 +139,28 @@ fn another_look_at_the_same_version_is_news_and_the_same_look_is_not() {
 }
 
 #[test]
+fn an_old_look_is_never_news() {
+    let disabled = |number, version| Command::RecordApplied {
+        operation_id: id(number),
+        version,
+        remote_user_id: 500,
+        remote_status: RemoteStatus::Disabled,
+        at: at(100),
+    };
+    check(
+        live_and([applied(1, 50), succeeded(61, false, 50)]),
+        disabled(61, 1),
+        Ok(vec![]),
+    );
+    let behind = extended_and([reconciling(70, 1), applied(2, 99)]);
+    check(behind, disabled(70, 1), Ok(vec![succeeded(70, false, 100)]));
+    assert_eq!(
+        folded(extended_and([applied(2, 50), applied(1, 60)])).applied_version,
+        2
+    );
+}
+
+#[test]
 fn late_repeats_change_nothing() {
     let done = || live_and([applied(1, 50), succeeded(61, false, 50)]);
     for command in [shown(61, 1, 60), supersede(61), fail(61)] {
