@@ -5,6 +5,8 @@
 mod append_only;
 mod chain;
 mod concurrency;
+mod fence;
+mod fence_load;
 mod migration;
 mod session;
 mod support;
