@@ -28,6 +28,9 @@ pub use knobs::CryptopayKnobs;
 pub use report::{CryptopayReport, cryptopay_report};
 pub use state::Effect;
 
+#[cfg(test)]
+mod tests;
+
 /// What every route sees.
 #[derive(Debug)]
 struct CryptoPay {

@@ -44,6 +44,11 @@ impl Parameters {
         Ok(Self(all))
     }
 
+    #[cfg(test)]
+    pub(super) fn of_query(text: &str) -> Self {
+        Self(form(text))
+    }
+
     /// A parameter that is there and not empty.
     pub(super) fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())

@@ -21,6 +21,9 @@ pub use knobs::GoodsKnobs;
 pub use report::{GoodsReport, RecipientReport, goods_report};
 pub use state::{Effect, Kind, Sending};
 
+#[cfg(test)]
+mod tests;
+
 /// What every route sees.
 #[derive(Debug)]
 struct Gateway {
