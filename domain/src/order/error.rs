@@ -30,6 +30,9 @@ pub enum Error {
     /// The payment names an intent that this order never opened.
     #[error("the payment names an intent of another order")]
     UnknownIntent,
+    /// Nothing, or less than nothing, is no payment.
+    #[error("the payment is of no amount")]
+    InvalidPayment,
     /// Paid or expired already.
     #[error("the order can no longer be cancelled")]
     NotCancellable,
@@ -45,7 +48,7 @@ impl Rejection for Error {
             Self::InvalidAmounts | Self::InvalidItem | Self::AlreadyPlaced => "order_rejected",
             Self::PaymentNotRequired => "payment_not_required",
             Self::NotPayable => "order_not_payable",
-            Self::IntentConflict => "payment_rejected",
+            Self::IntentConflict | Self::InvalidPayment => "payment_rejected",
             Self::UnknownIntent => "payment_not_found",
             Self::NotCancellable => "order_cancellation_rejected",
             Self::NotPaid => "order_not_paid",

@@ -20,6 +20,9 @@ pub(super) fn decide(order: &Order, seen: Seen) -> Result<Vec<Event>, Error> {
     {
         return Err(Error::UnknownIntent);
     }
+    if seen.amount.amount_minor() <= 0 {
+        return Err(Error::InvalidPayment);
+    }
     if order.has_observed(seen.intent_id, &seen.provider_event_id) {
         return Ok(Vec::new());
     }

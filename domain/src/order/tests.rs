@@ -374,6 +374,7 @@ fn refusals_have_stable_codes() {
         (Error::PaymentNotRequired, "payment_not_required"),
         (Error::NotPayable, "order_not_payable"),
         (Error::IntentConflict, "payment_rejected"),
+        (Error::InvalidPayment, "payment_rejected"),
         (Error::UnknownIntent, "payment_not_found"),
         (Error::NotCancellable, "order_cancellation_rejected"),
         (Error::NotPaid, "order_not_paid"),

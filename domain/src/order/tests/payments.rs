@@ -32,8 +32,7 @@ fn any_other_amount_stays_visible_and_settles_nothing() {
     for end in ends {
         for (amount, class) in [
             (roubles(49_899), Classification::Underpayment),
-            (roubles(0), Classification::Underpayment),
-            (roubles(-49_900), Classification::Underpayment),
+            (roubles(1), Classification::Underpayment),
             (roubles(49_901), Classification::Overpayment),
             (dollars, Classification::CurrencyMismatch),
         ] {
@@ -101,4 +100,17 @@ fn the_wallet_part_counts_as_paid_with_the_external_one() {
         events.as_deref(),
         Ok([_, Event::Paid { paid_minor: 89_900, .. }])
     ));
+}
+
+#[test]
+fn a_payment_of_nothing_is_refused() {
+    for minor in [0, -1, -49_900] {
+        check(
+            pending_and([]),
+            observe("e1", roubles(minor), 90),
+            Err(Error::InvalidPayment),
+        );
+        let settled = pending_and([paid(Classification::Paid, 90)]);
+        check(settled, observe("e1", roubles(minor), 95), Err(Error::InvalidPayment));
+    }
 }
