@@ -134,7 +134,7 @@ fn watch(directory: &Path, server: &Cluster) {
             Ok(_) => break,
             // Another thread forked while the file was open for writing; its child lets go when it starts its program.
             Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {
-                std::thread::sleep(Duration::from_millis(10))
+                std::thread::sleep(Duration::from_millis(10));
             }
             Err(error) => panic!("the reaper cannot be started: {error}"),
         }

@@ -65,7 +65,8 @@ async fn run(
         "--no-instructions",
     ]);
     command.args(["--locale", "C", "--lc-ctype", character_type]);
-    if !options.durable {
+    // What is thrown away need not survive a power cut between `initdb` and its first checkpoint.
+    if !options.durable || options.throw_away {
         command.arg("--no-sync");
     }
     let output = tokio::process::Command::from(command)

@@ -53,10 +53,20 @@ async fn a_server_of_its_own_survives_a_kill_and_goes_with_the_test() {
     let mut database = TestDb::own_cluster(true).await;
     assert_eq!(count_of(&database.url, "select count(*) from events").await, 0);
     let mut connection = sqlx::PgConnection::connect(&database.owner_url).await.unwrap();
-    sqlx::raw_sql("create table kept as select 7 as n").execute(&mut connection).await.unwrap();
+    sqlx::raw_sql("create table kept as select 7 as n")
+        .execute(&mut connection)
+        .await
+        .unwrap();
     let server = database.server().unwrap();
     let pid = server.pid();
-    assert!(std::process::Command::new("kill").arg("-KILL").arg(pid.to_string()).status().unwrap().success());
+    assert!(
+        std::process::Command::new("kill")
+            .arg("-KILL")
+            .arg(pid.to_string())
+            .status()
+            .unwrap()
+            .success()
+    );
     server.restart().await;
     assert_ne!(server.pid(), pid);
     assert_eq!(count_of(&database.owner_url, "select n::int8 from kept").await, 7);

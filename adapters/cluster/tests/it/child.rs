@@ -11,29 +11,29 @@ use tempfile::TempDir;
 
 const DIRECTORY: &str = "CLUSTER_TEST_DIRECTORY";
 
-pub struct Parent {
+pub(crate) struct Parent {
     process: Child,
     /// Process number of the server it owns.
-    pub server: i32,
+    pub(crate) server: i32,
     _program: TempDir,
 }
 
 impl Parent {
     /// `kill -9`: it has no chance to stop its server.
-    pub fn kill(mut self) {
+    pub(crate) fn kill(mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
     }
 
     /// Lets it end in order.
-    pub fn end(mut self) {
+    pub(crate) fn end(mut self) {
         drop(self.process.stdin.take());
         assert!(self.process.wait().unwrap().success());
     }
 }
 
 /// Starts the process, as another account if one is given, and waits until its server runs.
-pub fn own_a_server(directory: &Path, account: Option<&Account>) -> Parent {
+pub(crate) fn own_a_server(directory: &Path, account: Option<&Account>) -> Parent {
     // A copy, because the build directory may be closed to the other account.
     let program = tempfile::tempdir().unwrap();
     std::fs::set_permissions(program.path(), std::fs::Permissions::from_mode(0o755)).unwrap();

@@ -1,0 +1,13 @@
+#![cfg(test)]
+//! The shape of the workspace, held by tests that read ARCHITECTURE.md and deny.toml: document and rule cannot part.
+
+mod crates;
+mod dependencies;
+mod graph;
+mod licences;
+mod names;
+mod sizes;
+mod sources;
+mod sql;
+mod tables;
+mod vocabulary;
