@@ -31,6 +31,8 @@ pub struct NewWebhook<'a> {
     pub raw_body: Option<&'a [u8]>,
     /// What the call said, in our words.
     pub payment: Option<&'a Value>,
+    /// When it came in: a payment is in time, or late, by this, however much later it is processed.
+    pub received_at: Timestamp,
 }
 
 /// Where a call stands after it was stored.
@@ -64,8 +66,8 @@ pub async fn record(pool: &PgPool, new: NewWebhook<'_>) -> Result<Intake, StoreE
     let row = sqlx::query_as!(
         Intake,
         r#"insert into webhook_events
-               (provider, event_key, signature_valid, body_sha256, raw_body, payment, status, code, next_try_at)
-           values ($1, $2, $3, $4, $5, $6, case when $3 then 'received' else 'failed' end,
+               (provider, event_key, signature_valid, body_sha256, raw_body, payment, received_at, status, code, next_try_at)
+           values ($1, $2, $3, $4, $5, $6, $7, case when $3 then 'received' else 'failed' end,
                    case when $3 then null else 'signature_invalid' end, clock_timestamp() + interval '30 seconds')
            on conflict (provider, event_key) do update set delivery_count = webhook_events.delivery_count + 1
            returning id, status, (delivery_count = 1) as "first!""#,
@@ -75,6 +77,7 @@ pub async fn record(pool: &PgPool, new: NewWebhook<'_>) -> Result<Intake, StoreE
         &new.body_sha256[..],
         new.raw_body,
         new.payment,
+        new.received_at,
     )
     .fetch_one(pool)
     .await?;

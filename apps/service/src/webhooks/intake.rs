@@ -108,6 +108,7 @@ impl Service {
             body_sha256: digest,
             raw_body: Some(call.body),
             payment,
+            received_at: self.clock.now(),
         };
         Ok(webhooks::record(self.store.pool(), new).await?)
     }
@@ -122,6 +123,7 @@ impl Service {
             body_sha256: digest,
             raw_body: None,
             payment: None,
+            received_at: self.clock.now(),
         };
         webhooks::record(self.store.pool(), new).await?;
         Ok(())

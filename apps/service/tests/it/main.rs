@@ -1,0 +1,12 @@
+#![cfg(test)]
+//! The use cases against a real database and a provider that fails on command.
+
+mod cases;
+mod money;
+mod operators;
+mod orders;
+mod payments;
+mod provider;
+mod settlement;
+mod webhooks;
+mod world;
