@@ -6,4 +6,4 @@
 
 mod fragment;
 
-pub use fragment::{Fragment, FragmentOptions, InvalidEndpoint};
+pub use fragment::{Fragment, FragmentOptions, SetupError};

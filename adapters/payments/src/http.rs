@@ -4,17 +4,35 @@ use std::{net::IpAddr, time::Duration};
 
 use reqwest::{Client, RequestBuilder, Url, redirect::Policy};
 
+use crate::tls;
+
 /// Answers longer than this are not read.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 /// From the first byte sent to the last byte read.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(15);
 
-/// An address that no credential may be sent to, or a client that cannot be made. Does not repeat the address.
+/// Why a provider cannot be made from its settings. Does not repeat them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the provider's address must be https, or http on the loopback interface, with no credentials, query or fragment"
-)]
-pub struct InvalidEndpoint;
+pub enum SetupError {
+    /// A credential must not be sent there.
+    #[error(
+        "the provider's address must be https, or http on the loopback interface, with no credentials, query or fragment"
+    )]
+    Address,
+    /// The machine has no usable certificate store.
+    #[error("the machine's certificate store cannot be used")]
+    TrustStore,
+}
+
+impl SetupError {
+    /// Stable code.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Address => "payment_provider_address_invalid",
+            Self::TrustStore => "trust_store_unusable",
+        }
+    }
+}
 
 /// Why there is no answer that could be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,23 +52,22 @@ pub(crate) struct Answer {
 }
 
 /// Checks a base address and makes the client for it.
-pub(crate) fn client(base: &str, timeout: Duration) -> Result<(Client, Url), InvalidEndpoint> {
-    let url = Url::parse(base).map_err(|_| InvalidEndpoint)?;
+pub(crate) fn client(base: &str, timeout: Duration) -> Result<(Client, Url), SetupError> {
+    let url = Url::parse(base).map_err(|_| SetupError::Address)?;
     let plain =
         url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
     let loopback = is_loopback(&url);
     if !plain || !(url.scheme() == "https" || url.scheme() == "http" && loopback) {
-        return Err(InvalidEndpoint);
+        return Err(SetupError::Address);
     }
-    // A provider that another part of the process has installed is as good: there is only ring in this build.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = Client::builder()
+        .tls_backend_preconfigured(tls::client_config(url.scheme() == "https")?)
         .timeout(timeout)
         .redirect(Policy::none())
         .retry(reqwest::retry::never())
         .user_agent("omniflow");
     let builder = if loopback { builder.no_proxy() } else { builder };
-    Ok((builder.build().map_err(|_| InvalidEndpoint)?, url))
+    Ok((builder.build().map_err(|_| SetupError::TrustStore)?, url))
 }
 
 /// Sends one request and reads a bounded answer. Never repeats.

@@ -6,7 +6,8 @@
 mod cryptobot;
 mod http;
 mod manual;
+mod tls;
 
 pub use cryptobot::{CryptoBot, CryptoBotOptions, MAINNET, TESTNET};
-pub use http::InvalidEndpoint;
+pub use http::SetupError;
 pub use manual::Manual;

@@ -5,7 +5,7 @@ use std::{fmt, net::IpAddr, time::Duration};
 use reqwest::{Client, RequestBuilder, Url, redirect::Policy};
 use secrets::Secret;
 
-use super::{FragmentOptions, outcome::Reply, product::Purchase};
+use super::{FragmentOptions, outcome::Reply, product::Purchase, tls};
 
 const USER: &str = "omniflow";
 /// Answers longer than this are not read.
@@ -13,12 +13,28 @@ const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 /// The gateway settles on chain before it answers.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(90);
 
-/// An address that the token must not be sent to, or a client that cannot be made. Does not repeat the address.
+/// Why a provider cannot be made from its settings. Does not repeat them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the gateway's address must be https, or http inside a private network, with no credentials, query or fragment"
-)]
-pub struct InvalidEndpoint;
+pub enum SetupError {
+    /// A credential must not be sent there.
+    #[error(
+        "the gateway's address must be https, or http inside a private network, with no credentials, query or fragment"
+    )]
+    Address,
+    /// The machine has no usable certificate store.
+    #[error("the machine's certificate store cannot be used")]
+    TrustStore,
+}
+
+impl SetupError {
+    /// Stable code.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Address => "goods_gateway_address_invalid",
+            Self::TrustStore => "trust_store_unusable",
+        }
+    }
+}
 
 /// The gateway, by its address.
 pub(super) struct Gateway {
@@ -28,19 +44,18 @@ pub(super) struct Gateway {
 }
 
 impl Gateway {
-    pub(super) fn new(options: FragmentOptions, timeout: Duration) -> Result<Self, InvalidEndpoint> {
-        let base = Url::parse(&options.base_url).map_err(|_| InvalidEndpoint)?;
+    pub(super) fn new(options: FragmentOptions, timeout: Duration) -> Result<Self, SetupError> {
+        let base = Url::parse(&options.base_url).map_err(|_| SetupError::Address)?;
         let plain = base.username().is_empty()
             && base.password().is_none()
             && base.query().is_none()
             && base.fragment().is_none();
         let private = is_private(&base);
         if !plain || base.cannot_be_a_base() || !(base.scheme() == "https" || base.scheme() == "http" && private) {
-            return Err(InvalidEndpoint);
+            return Err(SetupError::Address);
         }
-        // A provider that another part of the process has installed is as good: there is only ring in this build.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = Client::builder()
+            .tls_backend_preconfigured(tls::client_config(base.scheme() == "https")?)
             .timeout(timeout)
             .redirect(Policy::none())
             .retry(reqwest::retry::never())
@@ -48,7 +63,7 @@ impl Gateway {
             .pool_max_idle_per_host(0)
             .user_agent("omniflow");
         let builder = if private { builder.no_proxy() } else { builder };
-        let http = builder.build().map_err(|_| InvalidEndpoint)?;
+        let http = builder.build().map_err(|_| SetupError::TrustStore)?;
         Ok(Self {
             http,
             base,

@@ -7,6 +7,7 @@ mod options;
 mod outcome;
 mod price;
 mod product;
+mod tls;
 
 use std::{fmt, time::Duration};
 
@@ -19,7 +20,7 @@ use domain::{
 use ports::goods::{AdapterError, GoodsProvider, SubmitRequest};
 
 use self::http::Gateway;
-pub use self::{http::InvalidEndpoint, options::FragmentOptions};
+pub use self::{http::SetupError, options::FragmentOptions};
 
 const DEFAULT_CURRENCY: &str = "RUB";
 
@@ -36,8 +37,8 @@ impl Fragment {
     /// Makes the provider, which waits 90 s for an answer. Sends nothing.
     ///
     /// # Errors
-    /// [`InvalidEndpoint`] when the token must not be sent to that address.
-    pub fn new(options: FragmentOptions) -> Result<Self, InvalidEndpoint> {
+    /// [`SetupError`] when the token must not be sent to that address, or TLS cannot be set up.
+    pub fn new(options: FragmentOptions) -> Result<Self, SetupError> {
         Self::with_timeout(options, http::TIMEOUT)
     }
 
@@ -45,11 +46,11 @@ impl Fragment {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn with_timeout(options: FragmentOptions, timeout: Duration) -> Result<Self, InvalidEndpoint> {
+    pub fn with_timeout(options: FragmentOptions, timeout: Duration) -> Result<Self, SetupError> {
         let currency = options
             .currency
             .map_or_else(|| DEFAULT_CURRENCY.parse(), Ok)
-            .map_err(|_| InvalidEndpoint)?;
+            .map_err(|_| SetupError::Address)?;
         Ok(Self {
             gateway: Gateway::new(options, timeout)?,
             currency,

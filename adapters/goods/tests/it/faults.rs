@@ -142,7 +142,7 @@ async fn one_submission_is_one_request_even_when_connections_are_cut() {
         if turn % 2 == 0 {
             rig.fault(Fault::lost_answer()).await;
         } else {
-            rig.put("faults", json!([])).await;
+            rig.control().clear_faults().await.expect("cleared");
         }
         let recipient = format!("recipient_{turn}");
         let _ = rig.provider.submit(&stars(&recipient, 50)).await;

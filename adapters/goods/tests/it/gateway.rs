@@ -5,7 +5,7 @@ use domain::{
     goods::Kind,
 };
 use ports::goods::GoodsProvider as _;
-use serde_json::json;
+use sandbox::goods::GoodsKnobs;
 
 use crate::rig::{Rig, request, stars};
 
@@ -64,8 +64,11 @@ async fn the_gateway_keeps_no_key_so_a_second_submission_buys_again() {
 #[tokio::test]
 async fn a_refusal_is_final_and_nothing_is_bought() {
     let rig = Rig::start().await;
-    rig.put("goods/knobs", json!({ "rejectedUsernames": ["Mallory"] }))
-        .await;
+    rig.knobs(GoodsKnobs {
+        rejected_usernames: vec!["Mallory".to_owned()],
+        ..GoodsKnobs::default()
+    })
+    .await;
     let refused = failed(FailureClass::Permanent, "gateway_rejected");
     assert_eq!(rig.provider.submit(&stars("mallory", 50)).await, Ok(refused));
     assert_eq!(
@@ -118,7 +121,11 @@ async fn a_star_has_a_price_and_premium_has_none() {
         ("\"1.18\"", None),
         ("null", None),
     ] {
-        rig.put("goods/knobs", json!({ "starValue": value })).await;
+        rig.knobs(GoodsKnobs {
+            star_value: value.to_owned(),
+            ..GoodsKnobs::default()
+        })
+        .await;
         assert_eq!(
             cost(Kind::TelegramStars { quantity: 50 }).await.ok().flatten(),
             expected,

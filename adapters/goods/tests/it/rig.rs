@@ -7,11 +7,12 @@ use goods::{Fragment, FragmentOptions};
 use ports::goods::SubmitRequest;
 use sandbox::{
     RunningSandbox, SandboxOptions,
+    control::Client,
     faults::{Fault, FaultRule, SimulatorName},
+    goods::GoodsKnobs,
     journal::GoodsReport,
 };
 use secrets::Secret;
-use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Everything a test of the contract needs.
@@ -19,7 +20,6 @@ pub(crate) struct Rig {
     dir: TempDir,
     pub(crate) sandbox: RunningSandbox,
     pub(crate) provider: Fragment,
-    http: reqwest::Client,
 }
 
 impl Rig {
@@ -29,13 +29,7 @@ impl Rig {
             .await
             .expect("a sandbox");
         let provider = Fragment::new(options(&sandbox)).expect("a good address");
-        let http = reqwest::Client::builder().no_proxy().build().expect("a client");
-        Self {
-            dir,
-            sandbox,
-            provider,
-            http,
-        }
+        Self { dir, sandbox, provider }
     }
 
     pub(crate) fn with_token(&self, token: &str) -> Fragment {
@@ -50,25 +44,17 @@ impl Rig {
         Fragment::with_timeout(options(&self.sandbox), Duration::from_millis(200)).expect("a good address")
     }
 
-    pub(crate) async fn fault(&self, fault: Fault) {
-        self.put(
-            "faults",
-            json!([FaultRule::new(SimulatorName::Goods, "* /admin/**", fault)]),
-        )
-        .await;
+    pub(crate) fn control(&self) -> Client {
+        Client::new(self.sandbox.addresses()).expect("a client")
     }
 
-    pub(crate) async fn put(&self, path: &str, body: Value) {
-        let control = &self.sandbox.addresses().control;
-        let request = self
-            .http
-            .put(format!("{}/control/{path}", control.url))
-            .bearer_auth(&control.token)
-            .json(&body);
-        assert_eq!(
-            request.send().await.expect("the control API answers").status().as_u16(),
-            204
-        );
+    pub(crate) async fn fault(&self, fault: Fault) {
+        let rule = FaultRule::new(SimulatorName::Goods, "* /admin/**", fault);
+        self.control().set_faults(&[rule]).await.expect("a usable rule");
+    }
+
+    pub(crate) async fn knobs(&self, knobs: GoodsKnobs) {
+        self.control().set_goods_knobs(&knobs).await.expect("set");
     }
 
     pub(crate) fn report(&self) -> GoodsReport {

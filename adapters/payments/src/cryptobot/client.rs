@@ -8,7 +8,7 @@ use secrets::Secret;
 use serde::de::DeserializeOwned;
 
 use super::wire::Envelope;
-use crate::http::{self, Answer, InvalidEndpoint, NoAnswer};
+use crate::http::{self, Answer, NoAnswer, SetupError};
 
 const MAX_ERROR_NAME: usize = 48;
 
@@ -21,7 +21,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(base_url: &str, token: Secret, timeout: Duration) -> Result<Self, InvalidEndpoint> {
+    pub(super) fn new(base_url: &str, token: Secret, timeout: Duration) -> Result<Self, SetupError> {
         let (http, base) = http::client(base_url, timeout)?;
         Ok(Self {
             http,

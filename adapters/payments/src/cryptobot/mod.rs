@@ -22,7 +22,7 @@ use self::{
     client::Client,
     wire::{Invoice, Items},
 };
-use crate::http::{self, InvalidEndpoint};
+use crate::http::{self, SetupError};
 
 /// Base address of the real network.
 pub const MAINNET: &str = "https://pay.crypt.bot/api";
@@ -66,8 +66,8 @@ impl CryptoBot {
     /// Makes the provider, which waits 15 s for an answer. Sends nothing.
     ///
     /// # Errors
-    /// [`InvalidEndpoint`] when the token must not be sent to that address.
-    pub fn new(options: CryptoBotOptions) -> Result<Self, InvalidEndpoint> {
+    /// [`SetupError`] when the token must not be sent to that address, or TLS cannot be set up.
+    pub fn new(options: CryptoBotOptions) -> Result<Self, SetupError> {
         Self::with_timeout(options, http::TIMEOUT)
     }
 
@@ -75,7 +75,7 @@ impl CryptoBot {
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub fn with_timeout(options: CryptoBotOptions, timeout: Duration) -> Result<Self, InvalidEndpoint> {
+    pub fn with_timeout(options: CryptoBotOptions, timeout: Duration) -> Result<Self, SetupError> {
         let webhook_key = Secret::new(secrets::sha256(options.token.expose().as_bytes()));
         Ok(Self {
             client: Client::new(&options.base_url, options.token, timeout)?,

@@ -8,7 +8,7 @@ use std::{
 use crate::rig::{Rig, request};
 use axum::{Router, body::Bytes, extract::State, http::HeaderMap, http::StatusCode, routing::post};
 use ports::payments::{Header, PaymentProvider as _, WebhookEvent};
-use serde_json::json;
+use sandbox::cryptopay::CryptopayKnobs;
 use tokio::net::TcpListener;
 
 type Call = (HeaderMap, Bytes);
@@ -61,11 +61,11 @@ fn verified(rig: &Rig, (headers, body): &Call) -> WebhookEvent {
 }
 
 /// A rig whose webhooks go to a receiver, with `orders` invoices made.
-async fn rig(refusals: u32, knobs: serde_json::Value, orders: u128) -> (Rig, Receiver, Vec<String>) {
+async fn rig(refusals: u32, knobs: CryptopayKnobs, orders: u128) -> (Rig, Receiver, Vec<String>) {
     let rig = Rig::start().await;
     let (receiver, url) = Receiver::start(refusals).await;
-    assert_eq!(rig.send("PUT", "cryptopay/webhook", json!({ "url": url })).await, 204);
-    assert_eq!(rig.send("PUT", "cryptopay/knobs", knobs).await, 204);
+    rig.control().set_cryptopay_webhook(Some(&url)).await.expect("set");
+    rig.control().set_cryptopay_knobs(&knobs).await.expect("set");
     let mut references = Vec::new();
     for order in 1..=orders {
         references.push(
@@ -81,7 +81,7 @@ async fn rig(refusals: u32, knobs: serde_json::Value, orders: u128) -> (Rig, Rec
 
 #[tokio::test]
 async fn a_payment_is_told_and_believed() {
-    let (rig, receiver, references) = rig(0, json!({}), 1).await;
+    let (rig, receiver, references) = rig(0, CryptopayKnobs::default(), 1).await;
     rig.pay(&references[0]).await;
     let calls = receiver.wait_for(1).await;
     let event = verified(&rig, &calls[0]);
@@ -94,7 +94,15 @@ async fn a_payment_is_told_and_believed() {
 
 #[tokio::test]
 async fn a_notice_is_repeated_until_it_is_acknowledged() {
-    let (rig, receiver, references) = rig(2, json!({ "webhookRetryMs": 5 }), 1).await;
+    let (rig, receiver, references) = rig(
+        2,
+        CryptopayKnobs {
+            webhook_retry_ms: 5,
+            ..CryptopayKnobs::default()
+        },
+        1,
+    )
+    .await;
     rig.pay(&references[0]).await;
     let calls = receiver.wait_for(3).await;
     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -113,7 +121,16 @@ async fn a_notice_is_repeated_until_it_is_acknowledged() {
 
 #[tokio::test]
 async fn the_tries_are_bounded() {
-    let (rig, receiver, references) = rig(u32::MAX, json!({ "webhookRetryMs": 1, "webhookTries": 4 }), 1).await;
+    let (rig, receiver, references) = rig(
+        u32::MAX,
+        CryptopayKnobs {
+            webhook_retry_ms: 1,
+            webhook_tries: 4,
+            ..CryptopayKnobs::default()
+        },
+        1,
+    )
+    .await;
     rig.pay(&references[0]).await;
     receiver.wait_for(4).await;
     tokio::time::sleep(Duration::from_millis(100)).await;
@@ -126,7 +143,16 @@ async fn the_tries_are_bounded() {
 
 #[tokio::test]
 async fn doubled_notices_are_one_event() {
-    let (rig, receiver, references) = rig(0, json!({ "webhookCopies": 5, "webhookJitterMs": 20 }), 1).await;
+    let (rig, receiver, references) = rig(
+        0,
+        CryptopayKnobs {
+            webhook_copies: 5,
+            webhook_jitter_ms: 20,
+            ..CryptopayKnobs::default()
+        },
+        1,
+    )
+    .await;
     rig.pay(&references[0]).await;
     let calls = receiver.wait_for(5).await;
     let keys: std::collections::BTreeSet<String> = calls.iter().map(|call| verified(&rig, call).event_key).collect();
@@ -135,16 +161,20 @@ async fn doubled_notices_are_one_event() {
 
 #[tokio::test]
 async fn notices_can_come_against_their_order() {
-    let (rig, receiver, references) = rig(0, json!({ "holdWebhooks": true }), 3).await;
+    let (rig, receiver, references) = rig(
+        0,
+        CryptopayKnobs {
+            hold_webhooks: true,
+            ..CryptopayKnobs::default()
+        },
+        3,
+    )
+    .await;
     for reference in &references {
         rig.pay(reference).await;
     }
     assert_eq!(receiver.calls().len(), 0);
-    assert_eq!(
-        rig.send("POST", "cryptopay/webhook/release", json!({ "reversed": true }))
-            .await,
-        200
-    );
+    rig.control().release_webhooks(true).await.expect("sent");
     let told: Vec<String> = receiver
         .calls()
         .iter()
@@ -157,7 +187,15 @@ async fn notices_can_come_against_their_order() {
 
 #[tokio::test]
 async fn an_owed_notice_survives_a_restart() {
-    let (rig, receiver, references) = rig(0, json!({ "holdWebhooks": true }), 1).await;
+    let (rig, receiver, references) = rig(
+        0,
+        CryptopayKnobs {
+            hold_webhooks: true,
+            ..CryptopayKnobs::default()
+        },
+        1,
+    )
+    .await;
     rig.pay(&references[0]).await;
     let rig = rig.restart().await;
     let calls = receiver.wait_for(1).await;
@@ -169,7 +207,15 @@ async fn an_owed_notice_survives_a_restart() {
 
 #[tokio::test]
 async fn payers_can_pay_by_themselves() {
-    let (rig, receiver, references) = rig(0, json!({ "payAfterMs": 10 }), 2).await;
+    let (rig, receiver, references) = rig(
+        0,
+        CryptopayKnobs {
+            pay_after_ms: Some(10),
+            ..CryptopayKnobs::default()
+        },
+        2,
+    )
+    .await;
     receiver.wait_for(2).await;
     for reference in &references {
         let seen = rig.provider.poll(reference).await.expect("an answer").expect("known");

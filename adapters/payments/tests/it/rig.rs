@@ -9,11 +9,11 @@ use domain::{
 use payments::{CryptoBot, CryptoBotOptions};
 use ports::{clock::ManualClock, payments::CreateRequest};
 use sandbox::{
-    RunningSandbox, SandboxOptions,
+    RunningSandbox, SandboxError, SandboxOptions,
+    control::Client,
     faults::{Fault, FaultRule, SimulatorName},
 };
 use secrets::Secret;
-use serde_json::{Value, json};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -23,7 +23,6 @@ pub(crate) struct Rig {
     pub(crate) clock: ManualClock,
     pub(crate) sandbox: RunningSandbox,
     pub(crate) provider: CryptoBot,
-    http: reqwest::Client,
 }
 
 impl Rig {
@@ -37,18 +36,13 @@ impl Rig {
             clock,
             sandbox,
             provider,
-            http: reqwest::Client::builder().no_proxy().build().expect("a client"),
         }
     }
 
     /// The same installation after a restart of the simulators.
     pub(crate) async fn restart(self) -> Self {
         let Self {
-            dir,
-            clock,
-            sandbox,
-            http,
-            ..
+            dir, clock, sandbox, ..
         } = self;
         sandbox.stop().await;
         let sandbox = open(dir.path(), &clock).await;
@@ -58,7 +52,6 @@ impl Rig {
             clock,
             sandbox,
             provider,
-            http,
         }
     }
 
@@ -74,44 +67,35 @@ impl Rig {
         )
     }
 
+    pub(crate) fn control(&self) -> Client {
+        Client::new(self.sandbox.addresses()).expect("a client")
+    }
+
     pub(crate) async fn fault(&self, route: &str, fault: Fault) {
         let rule = FaultRule::new(SimulatorName::Cryptopay, route, fault);
-        self.send("PUT", "faults", json!([rule])).await;
+        self.control().set_faults(&[rule]).await.expect("a usable rule");
     }
 
-    pub(crate) async fn no_faults(&self) {
-        self.send("PUT", "faults", json!([])).await;
-    }
-
+    /// Somebody pays: the status of the control API's answer.
     pub(crate) async fn pay(&self, reference: &str) -> u16 {
-        self.send("POST", &format!("cryptopay/invoices/{reference}/pay"), Value::Null)
-            .await
+        status(self.control().pay_invoice(reference.parse().expect("an id")).await)
     }
 
+    /// Time passes for one invoice: the status of the control API's answer.
     pub(crate) async fn expire(&self, reference: &str) -> u16 {
-        self.send("POST", &format!("cryptopay/invoices/{reference}/expire"), Value::Null)
-            .await
-    }
-
-    /// Sends to the control API; the status of the answer.
-    pub(crate) async fn send(&self, method: &str, path: &str, body: Value) -> u16 {
-        let control = &self.sandbox.addresses().control;
-        self.http
-            .request(
-                method.parse().expect("a method"),
-                format!("{}/control/{path}", control.url),
-            )
-            .bearer_auth(&control.token)
-            .json(&body)
-            .send()
-            .await
-            .expect("the control API answers")
-            .status()
-            .as_u16()
+        status(self.control().expire_invoice(reference.parse().expect("an id")).await)
     }
 
     pub(crate) fn report(&self) -> sandbox::journal::CryptopayReport {
         sandbox::journal::cryptopay_report(self.dir.path()).expect("a journal")
+    }
+}
+
+fn status(answer: Result<(), SandboxError>) -> u16 {
+    match answer {
+        Ok(()) => 200,
+        Err(SandboxError::ControlRefused { status }) => status,
+        Err(error) => panic!("the control API failed: {error}"),
     }
 }
 

@@ -121,6 +121,12 @@ impl Client {
         self.answered::<Sent>(Method::POST, &path).await.map(|sent| sent.status)
     }
 
+    /// Sends every webhook that Crypto Pay owes, once each, one after another, oldest or youngest first. What fails stays owed.
+    pub async fn release_webhooks(&self, reversed: bool) -> Result<(), SandboxError> {
+        let body = serde_json::json!({ "reversed": reversed });
+        self.tell(Method::POST, "cryptopay/webhook/release", Some(&body)).await
+    }
+
     /// Changes settings of Crypto Pay, all at once.
     pub async fn set_cryptopay_knobs(&self, knobs: &CryptopayKnobs) -> Result<(), SandboxError> {
         self.tell(Method::PUT, "cryptopay/knobs", Some(knobs)).await
