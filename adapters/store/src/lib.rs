@@ -32,6 +32,7 @@ pub mod pool;
 pub mod read_model;
 pub mod recipients;
 pub mod reconciles;
+pub mod summary;
 pub mod transaction;
 pub mod unit_of_work;
 pub mod verify;
