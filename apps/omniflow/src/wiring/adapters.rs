@@ -7,7 +7,6 @@ use payments::{CryptoBot, CryptoBotOptions, MAINNET, Manual, TESTNET};
 use ports::panel::PanelWriter;
 use remnawave::Remnawave;
 use sandbox::Addresses;
-use secrets::Secret;
 use service::{
     GoodsProviders, PaymentProviders,
     catalog::{self, Catalog},
@@ -53,13 +52,7 @@ impl Adapters {
     }
 
     fn simulated(config: &Config, data_dir: &Path) -> Result<Self, Failure> {
-        let real = real_credentials(config);
-        if !real.is_empty() {
-            return Err(Failure::Usage(format!(
-                "this database is a sandbox, but real credentials are set: {}. Unset them, or make a live installation (`up --live`, `db migrate --mode live`)",
-                real.join(", ")
-            )));
-        }
+        refuse_real_credentials(config)?;
         let addresses = Addresses::read(data_dir).map_err(Failure::unavailable)?.ok_or_else(|| {
             Failure::unavailable(format!(
                 "this database is a sandbox, but no simulators were ever started for {}: run `omniflow sandbox` there first",
@@ -124,9 +117,19 @@ impl Adapters {
     }
 }
 
-fn real_credentials(config: &Config) -> Vec<&'static str> {
-    let given = |name: &&&'static str| config.given.contains(**name);
-    REAL_CREDENTIALS.iter().filter(given).copied().collect()
+/// A sandbox must not reach a real panel or real money.
+///
+/// # Errors
+/// [`Failure::Usage`] that names every setting of a real outside system.
+pub fn refuse_real_credentials(config: &Config) -> Result<(), Failure> {
+    let real: Vec<_> = REAL_CREDENTIALS.iter().filter(|name| config.given.contains(**name)).copied().collect();
+    if real.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "this database is a sandbox, but real credentials are set: {}. Unset them, or make a live installation (`up --live`, `db migrate --mode live`)",
+        real.join(", ")
+    )))
 }
 
 /// A live installation must not settle real orders with play money.
@@ -186,13 +189,4 @@ fn read_catalog(path: &Path) -> Result<Catalog, Failure> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::Usage(format!("APP_CATALOG_FILE {} cannot be read: {error}", path.display())))?;
     catalog::parse(&text).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
-}
-
-/// The token of the simulators' control interface, with its address.
-pub fn control_of(data_dir: &Path) -> Result<(String, Secret<String>), Failure> {
-    let addresses = Addresses::read(data_dir).map_err(Failure::unavailable)?;
-    let control = addresses
-        .ok_or_else(|| Failure::unavailable("no simulators were started here"))?
-        .control;
-    Ok((control.url, control.token.into()))
 }

@@ -1,0 +1,191 @@
+//! The processes: what each listens on and runs, and how it ends.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use api::{
+    ApiState,
+    health::{self, Health, Probe},
+};
+use ports::panel::PanelWriter;
+use projectors::publisher::{Publisher, standard};
+use queue::QueueSizes;
+use secrets::Secret;
+use sqlx::PgPool;
+use store::PoolOptions;
+use telemetry::Metrics;
+use tokio::{net::TcpListener, task::JoinSet};
+use tokio_util::sync::CancellationToken;
+use worker::{Parts, Settings, Worker};
+
+use crate::{failure::Failure, wiring::core::Core};
+
+/// How often the metrics recorder is told to forget what nobody reports any more.
+const METRICS_UPKEEP: Duration = Duration::from_secs(5);
+/// How long a process takes for an orderly end before it goes anyway.
+pub const STOP_LIMIT: Duration = Duration::from_secs(15);
+
+/// Connections of the pool that projections, fence and health of a worker share.
+pub const FOLLOWING_CONNECTIONS: u32 = 7;
+
+/// Connections that a worker opens for jobs of these queues, its queue client's upkeep included.
+pub fn worker_connections(sizes: QueueSizes) -> u32 {
+    u32::try_from(sizes.critical.saturating_add(sizes.default).saturating_add(sizes.bulk)).unwrap_or(u32::MAX).saturating_add(5)
+}
+
+/// Parts that run until they are told to stop, or until one fails.
+#[derive(Debug)]
+pub struct Running {
+    parts: JoinSet<Result<(), Failure>>,
+    stop: CancellationToken,
+}
+
+impl Running {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self { parts: JoinSet::new(), stop: CancellationToken::new() }
+    }
+
+    /// A token that is cancelled when the process is to stop.
+    pub fn stopping(&self) -> CancellationToken {
+        self.stop.clone()
+    }
+
+    /// Adds a part.
+    pub fn spawn(&mut self, part: impl Future<Output = Result<(), Failure>> + Send + 'static) {
+        self.parts.spawn(part);
+    }
+
+    /// Waits for a part that ends by itself: that is a failure, whatever it says.
+    pub async fn failed(&mut self) -> Failure {
+        match self.parts.join_next().await {
+            Some(Ok(Err(failure))) => failure,
+            Some(Ok(Ok(()))) => Failure::unavailable("a part of the process ended by itself"),
+            Some(Err(crash)) => Failure::unavailable(format!("a part of the process crashed: {crash}")),
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Tells every part to stop and waits, for a bounded time.
+    ///
+    /// # Errors
+    /// The first failure of a part.
+    pub async fn stop(mut self) -> Result<(), Failure> {
+        self.stop.cancel();
+        let ended = tokio::time::timeout(STOP_LIMIT, async {
+            let mut outcome = Ok(());
+            while let Some(part) = self.parts.join_next().await {
+                if let Ok(Err(failure)) = part {
+                    outcome = outcome.and(Err(failure));
+                }
+            }
+            outcome
+        });
+        ended.await.unwrap_or_else(|_| Err(Failure::unavailable("the process did not stop in time; what it held is handed back later")))
+    }
+}
+
+/// Opens the listener of a process; the answer names the address that it really has.
+///
+/// # Errors
+/// [`Failure::Unavailable`] when the address is taken.
+pub async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Failure> {
+    let refused = |error| Failure::unavailable(format!("{address} cannot be listened on: {error}"));
+    let listener = TcpListener::bind(address).await.map_err(refused)?;
+    let bound = listener.local_addr()?;
+    Ok((listener, bound))
+}
+
+/// Runs the HTTP API.
+pub fn run_api(running: &mut Running, core: &Core, listener: TcpListener, token: Option<Secret>, metrics: Option<Metrics>) {
+    let probes = vec![Probe::postgres(&core.service), Probe::outbox(&core.service)];
+    let health = Health::new(probes, Arc::clone(core.service.clock()));
+    let state = ApiState::new(core.service.clone(), token.unwrap_or_else(|| Secret::new(String::new())), health, metrics);
+    let stop = running.stopping();
+    running.spawn(async move {
+        api::serve(listener, api::router(state), stop.cancelled_owned()).await.map_err(Failure::from)
+    });
+}
+
+/// What a worker needs beside the core.
+#[derive(Debug)]
+pub struct WorkerParts {
+    /// The one panel.
+    pub panel: Arc<dyn PanelWriter>,
+    /// Where and how it connects; the pool size is not used.
+    pub connect: PoolOptions,
+    /// Pool of projections, fence and health.
+    pub following: PgPool,
+    /// Jobs at once.
+    pub sizes: QueueSizes,
+    /// Names this worker among the others.
+    pub id: String,
+}
+
+/// Runs jobs and passes, the publisher, and the projections. Answers once jobs are fetched.
+///
+/// # Errors
+/// [`Failure::Unavailable`] when the queue's client does not start.
+pub async fn run_worker(running: &mut Running, core: &Core, parts: WorkerParts) -> Result<(), Failure> {
+    let publisher = Publisher::new(parts.connect, standard());
+    let stop = running.stopping();
+    running.spawn(async move {
+        publisher.run(stop).await;
+        Ok(())
+    });
+    let stop = running.stopping();
+    running.spawn(async move { projectors::runner::run_all(parts.following, stop).await.map_err(Failure::unavailable) });
+
+    let settings = Settings { sizes: parts.sizes, ..Settings::named(parts.id) };
+    let worker_parts = Parts { service: core.service.clone(), panel: parts.panel };
+    let mut worker = Worker::start(&worker_parts, settings).map_err(Failure::unavailable)?;
+    worker.ready().await.map_err(Failure::unavailable)?;
+    let stop = running.stopping();
+    running.spawn(async move {
+        tokio::select! {
+            () = stop.cancelled() => worker.stop().await.map_err(Failure::unavailable),
+            ended = worker.failed() => ended.map_err(Failure::unavailable),
+        }
+    });
+    Ok(())
+}
+
+/// Serves liveness, readiness and metrics of a worker.
+pub fn run_health(running: &mut Running, core: &Core, listener: TcpListener, metrics: Option<Metrics>) {
+    let health = Health::new(vec![Probe::postgres(&core.service)], Arc::clone(core.service.clock()));
+    let stop = running.stopping();
+    running.spawn(async move {
+        api::serve(listener, health::router(health, metrics), stop.cancelled_owned()).await.map_err(Failure::from)
+    });
+}
+
+/// Keeps the metrics recorder tidy.
+pub fn run_upkeep(running: &mut Running, metrics: Metrics) {
+    let stop = running.stopping();
+    running.spawn(async move {
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                () = tokio::time::sleep(METRICS_UPKEEP) => metrics.upkeep(),
+            }
+        }
+    });
+}
+
+/// Resolves when a person or the service manager asks the process to end.
+pub async fn asked_to_stop() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal).into_iter().flatten();
+    let (Some(mut interrupt), Some(mut terminate), Some(mut hangup)) = (signals.next(), signals.next(), signals.next()) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+        _ = hangup.recv() => {}
+    }
+}
+
+/// A short name that no other running process has.
+pub fn process_id(role: &str) -> String {
+    format!("{role}-{}-{:08x}", std::process::id(), rand::random::<u32>())
+}
