@@ -6,6 +6,7 @@
 mod args;
 mod bulk;
 mod client;
+mod counts;
 mod error;
 mod finish;
 mod handler;

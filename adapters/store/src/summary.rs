@@ -83,3 +83,18 @@ pub async fn paid_to_provisioned(executor: impl PgExecutor<'_>) -> Result<Option
     .await?;
     Ok(row.p50.zip(row.p99).map(|(p50_ms, p99_ms)| Latency { p50_ms, p99_ms }))
 }
+
+/// Orders that wait visibly for a person: a failed or withdrawn operation, a parked, failed or withdrawn delivery.
+///
+/// # Errors
+/// [`StoreError::Unavailable`] and the like.
+pub async fn parked_orders(executor: impl PgExecutor<'_>) -> Result<Vec<uuid::Uuid>, StoreError> {
+    let ids = sqlx::query_scalar!(
+        r#"select order_id as "order_id!" from fulfillment_operations where status in ('failed', 'cancelled') and order_id is not null
+        union
+        select order_id from goods_deliveries where status in ('needs_review', 'failed', 'cancelled')"#
+    )
+    .fetch_all(executor)
+    .await?;
+    Ok(ids)
+}

@@ -62,3 +62,9 @@ impl From<sqlx::Error> for Failure {
         Self::unavailable(store::StoreError::from(error))
     }
 }
+
+impl From<crate::driver::ShopError> for Failure {
+    fn from(error: crate::driver::ShopError) -> Self {
+        Self::unavailable(error)
+    }
+}

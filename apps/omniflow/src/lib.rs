@@ -4,6 +4,7 @@
 mod cli;
 mod commands;
 pub mod config;
+pub mod driver;
 mod failure;
 mod wiring;
 

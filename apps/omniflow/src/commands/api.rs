@@ -26,13 +26,20 @@ pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCod
     let keys = keys_of(connected.1, &mut config, &data_dir)?;
     let core = assemble(connected, &options, &adapters, keys.data_key.as_ref())?;
 
-    let metrics = config.metrics_enabled.then(|| Metrics::install("api")).transpose().map_err(Failure::unavailable)?;
+    let metrics = config
+        .metrics_enabled
+        .then(|| Metrics::install("api"))
+        .transpose()
+        .map_err(Failure::unavailable)?;
     let (listener, address) = listen(config.http.api).await?;
     if keys.operator_token.is_none() {
         tracing::warn!("APP_OPERATOR_TOKEN is not set: every call of /v1/admin is refused");
     }
     let mut running = Running::new();
-    metrics.clone().into_iter().for_each(|metrics| run_upkeep(&mut running, metrics));
+    metrics
+        .clone()
+        .into_iter()
+        .for_each(|metrics| run_upkeep(&mut running, metrics));
     run_api(&mut running, &core, listener, keys.operator_token, metrics);
     tracing::info!(%address, mode = core.mode.as_str(), "the API listens");
     tokio::select! {

@@ -26,7 +26,12 @@ pub(super) async fn run(command: EventsCommand, config: Config, data_dir: PathBu
     let database = Database::find(&config, &data_dir).await?;
     let (pool, _mode) = database.checked_pool("events", 2).await?;
     match command {
-        EventsCommand::Tail { count, follow, payload, json } => {
+        EventsCommand::Tail {
+            count,
+            follow,
+            payload,
+            json,
+        } => {
             let view = View { payload, json };
             let newest = read_last(&pool, i64::from(count)).await?;
             newest.iter().for_each(|event| show(event, view));
@@ -36,9 +41,12 @@ pub(super) async fn run(command: EventsCommand, config: Config, data_dir: PathBu
             }
             Ok(ExitCode::SUCCESS)
         }
-        EventsCommand::Show { aggregate_type, id, payload, json } => {
-            show_stream(&pool, &aggregate_type, &id.to_string(), View { payload, json }).await
-        }
+        EventsCommand::Show {
+            aggregate_type,
+            id,
+            payload,
+            json,
+        } => show_stream(&pool, &aggregate_type, &id.to_string(), View { payload, json }).await,
     }
 }
 
@@ -58,11 +66,22 @@ async fn show_stream(pool: &PgPool, aggregate_type: &str, id: &str, view: View) 
         say(&json!({"chain": {"intact": report.is_intact(), "foreign": report.foreign, "mismatched": report.mismatched, "missing": report.missing}})
             .to_string());
     } else if report.is_intact() {
-        say(&format!("chain: linked, {} events, {} foreign", report.events, report.foreign.len()));
+        say(&format!(
+            "chain: linked, {} events, {} foreign",
+            report.events,
+            report.foreign.len()
+        ));
     } else {
-        say(&format!("chain: BROKEN, mismatched {:?}, missing {:?}", report.mismatched, report.missing));
+        say(&format!(
+            "chain: BROKEN, mismatched {:?}, missing {:?}",
+            report.mismatched, report.missing
+        ));
     }
-    Ok(if report.is_intact() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if report.is_intact() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
 }
 
 /// Goes on with events to come, behind the fence: a late commit is not skipped.
@@ -88,7 +107,10 @@ fn show(event: &StoredEvent, view: View) {
     if view.json {
         let mut line = Map::new();
         line.insert("position".to_owned(), event.position.into());
-        line.insert("stream".to_owned(), format!("{}/{}", event.aggregate_type, event.aggregate_id).into());
+        line.insert(
+            "stream".to_owned(),
+            format!("{}/{}", event.aggregate_type, event.aggregate_id).into(),
+        );
         line.insert("sequence".to_owned(), event.sequence.into());
         line.insert("type".to_owned(), event.event_type.as_str().into());
         line.insert("version".to_owned(), event.event_version.as_str().into());
@@ -117,7 +139,9 @@ fn show(event: &StoredEvent, view: View) {
 
 /// Text from outside without control characters: a terminal obeys those.
 pub(super) fn plain(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
+    text.chars()
+        .map(|letter| if letter.is_control() { '\u{fffd}' } else { letter })
+        .collect()
 }
 
 #[cfg(test)]

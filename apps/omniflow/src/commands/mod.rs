@@ -1,16 +1,29 @@
 //! One file a command.
 
+mod api;
+mod demo;
+mod events;
+mod sandbox;
 mod settings;
+mod up;
+mod worker;
 
-use std::{future::Future, io::Write as _, process::ExitCode};
+use std::{
+    future::Future,
+    io::{IsTerminal as _, Write as _},
+    process::ExitCode,
+};
 
 use clap::CommandFactory as _;
 
 use crate::{
     cli::{Cli, Command},
-    config::{Config, Vars},
+    config::{Config, LogFormat, Vars},
     failure::Failure,
 };
+
+/// What is logged when RUST_LOG says nothing.
+const DEFAULT_FILTER: &str = "info,sqlx=warn,riverqueue=warn,hyper=warn";
 
 /// Prints one line of a command's answer. A reader that went away (a closed pipe) is no failure.
 pub(crate) fn say(line: &str) {
@@ -38,10 +51,13 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
     let config = Config::read(&vars)?;
     let dir = cli.data_dir;
     match cli.command {
-        _ => block_on(async {
-            let _ = (&config, &dir);
-            Err(Failure::Unavailable("not wired yet".to_owned()))
-        }),
+        Command::Up(args) => block_on(up::run(args, config, dir)),
+        Command::Demo(args) => block_on(demo::run(args, config)),
+        Command::Api => block_on(api::run(config, dir)),
+        Command::Worker => block_on(worker::run(config, dir)),
+        Command::Sandbox => block_on(sandbox::run(dir)),
+        Command::Events(command) => block_on(events::run(command, config, dir)),
+        _ => Err(Failure::Unavailable("not wired yet".to_owned())),
     }
 }
 
@@ -53,4 +69,22 @@ fn block_on(command: impl Future<Output = Result<ExitCode, Failure>>) -> Result<
     // Detached work (a blocked name look-up, say) must not hold the process.
     runtime.shutdown_timeout(std::time::Duration::from_secs(2));
     outcome
+}
+
+/// Starts logging to standard error. A second start in one process changes nothing.
+pub(crate) fn start_logs(config: &Config) {
+    let json = match config.log_format {
+        LogFormat::Json => true,
+        LogFormat::Text => false,
+        LogFormat::Auto => !std::io::stderr().is_terminal(),
+    };
+    let format = if json {
+        telemetry::Format::Json
+    } else {
+        telemetry::Format::Pretty
+    };
+    let filter = config.log_filter.as_deref().unwrap_or(DEFAULT_FILTER);
+    if let Err(error) = telemetry::init_logs(&telemetry::LogOptions { format, filter }) {
+        eprintln!("omniflow: logs stay off: {error}");
+    }
 }

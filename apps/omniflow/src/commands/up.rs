@@ -65,8 +65,16 @@ async fn announce(stack: &Stack) -> Result<(), Failure> {
 
 /// One command that places an order.
 fn curl(stack: &Stack, token: &str) -> String {
-    let plan = stack.core.service.catalog().plans.first().and_then(|plan| plan.versions.last());
-    let plan = plan.map(|version| version.terms.plan_version_id.to_string()).unwrap_or_default();
+    let plan = stack
+        .core
+        .service
+        .catalog()
+        .plans
+        .first()
+        .and_then(|plan| plan.versions.last());
+    let plan = plan
+        .map(|version| version.terms.plan_version_id.to_string())
+        .unwrap_or_default();
     format!(
         "curl -sS {}/v1/admin/orders -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' \
          -H \"Idempotency-Key: $(date +%s%N)\" -d '{{\"customerId\":\"{}\",\"operation\":\"purchase\",\"currency\":\"RUB\",\"planVersionId\":\"{plan}\"}}'",
@@ -79,11 +87,26 @@ fn curl(stack: &Stack, token: &str) -> String {
 async fn sample_order(stack: &Stack) -> Result<(), Failure> {
     let shop = stack.shop()?;
     let control = stack.control().await?;
-    let plan = stack.core.service.catalog().plans.first().and_then(|plan| plan.versions.last());
-    let plan = plan.ok_or_else(|| Failure::Usage("the catalog has no plan to try".to_owned()))?.terms.plan_version_id;
-    let order = shop.buy_plan(SystemIds.next(), SystemIds.next(), plan.as_uuid()).await.map_err(Failure::unavailable)?;
+    let plan = stack
+        .core
+        .service
+        .catalog()
+        .plans
+        .first()
+        .and_then(|plan| plan.versions.last());
+    let plan = plan
+        .ok_or_else(|| Failure::Usage("the catalog has no plan to try".to_owned()))?
+        .terms
+        .plan_version_id;
+    let order = shop
+        .buy_plan(SystemIds.next(), SystemIds.next(), plan.as_uuid())
+        .await
+        .map_err(Failure::unavailable)?;
     if order.external_minor > 0 {
-        let payment = shop.ask_for_money(SystemIds.next(), order.id, "cryptobot").await.map_err(Failure::unavailable)?;
+        let payment = shop
+            .ask_for_money(SystemIds.next(), order.id, "cryptobot")
+            .await
+            .map_err(Failure::unavailable)?;
         let invoice = payment.provider_reference.and_then(|reference| reference.parse().ok());
         let invoice = invoice.ok_or_else(|| Failure::unavailable("the simulated provider gave no invoice"))?;
         control.pay_invoice(invoice).await.map_err(Failure::unavailable)?;
@@ -94,5 +117,10 @@ async fn sample_order(stack: &Stack) -> Result<(), Failure> {
         }
         Ok(())
     });
-    waited.await.map_err(|_| Failure::No(format!("the sample order {} was not fulfilled within a minute: see `omniflow doctor`", order.id)))?
+    waited.await.map_err(|_| {
+        Failure::No(format!(
+            "the sample order {} was not fulfilled within a minute: see `omniflow doctor`",
+            order.id
+        ))
+    })?
 }

@@ -16,8 +16,8 @@ use crate::{
         database::Database,
         keys::keys_of,
         processes::{
-            FOLLOWING_CONNECTIONS, Running, WorkerParts, asked_to_stop, listen, process_id, run_health, run_upkeep, run_worker,
-            worker_connections,
+            FOLLOWING_CONNECTIONS, Running, WorkerParts, asked_to_stop, listen, process_id, run_health, run_upkeep,
+            run_worker, worker_connections,
         },
     },
 };
@@ -25,7 +25,11 @@ use crate::{
 pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCode, Failure> {
     start_logs(&config);
     let database = Database::find(&config, &data_dir).await?;
-    let sizes = QueueSizes { critical: config.queues.critical, default: config.queues.default, bulk: config.queues.bulk };
+    let sizes = QueueSizes {
+        critical: config.queues.critical,
+        default: config.queues.default,
+        bulk: config.queues.bulk,
+    };
     let options = database.pool_options("worker", worker_connections(sizes));
     let connected = connect(&options).await?;
     let adapters = Adapters::build(connected.1, &config, &data_dir)?;
@@ -35,17 +39,34 @@ pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCod
         Failure::Usage("a worker needs the panel: set APP_REMNAWAVE_URL and APP_REMNAWAVE_TOKEN".to_owned())
     })?;
 
-    let metrics = config.metrics_enabled.then(|| Metrics::install("worker")).transpose().map_err(Failure::unavailable)?;
+    let metrics = config
+        .metrics_enabled
+        .then(|| Metrics::install("worker"))
+        .transpose()
+        .map_err(Failure::unavailable)?;
     let mut running = Running::new();
-    metrics.clone().into_iter().for_each(|metrics| run_upkeep(&mut running, metrics));
+    metrics
+        .clone()
+        .into_iter()
+        .for_each(|metrics| run_upkeep(&mut running, metrics));
     if let Some(address) = config.http.worker {
         run_health(&mut running, &core, listen(address).await?.0, metrics);
     }
     let following = general_pool(&database.pool_options("follow", FOLLOWING_CONNECTIONS)).await?;
     let connect = database.pool_options("publish", 2);
-    let parts = WorkerParts { panel, connect, following, sizes, id: process_id("worker") };
+    let parts = WorkerParts {
+        panel,
+        connect,
+        following,
+        sizes,
+        id: process_id("worker"),
+    };
     run_worker(&mut running, &core, parts).await?;
-    tracing::info!(mode = core.mode.as_str(), connections = options.size.saturating_add(FOLLOWING_CONNECTIONS).saturating_add(3), "the worker works");
+    tracing::info!(
+        mode = core.mode.as_str(),
+        connections = options.size.saturating_add(FOLLOWING_CONNECTIONS).saturating_add(3),
+        "the worker works"
+    );
     tokio::select! {
         () = asked_to_stop() => {}
         failure = running.failed() => return Err(failure),

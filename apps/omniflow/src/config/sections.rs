@@ -34,6 +34,8 @@ pub struct Config {
     pub metrics_enabled: bool,
     /// How logs look.
     pub log_format: LogFormat,
+    /// `RUST_LOG`.
+    pub log_filter: Option<String>,
     /// Names of the settings that were given, whatever became of them.
     pub given: BTreeSet<&'static str>,
 }
@@ -168,6 +170,7 @@ impl Config {
             },
             metrics_enabled: vars.flag("APP_METRICS_ENABLED"),
             log_format: vars.parsed("APP_LOG_FORMAT").unwrap_or(LogFormat::Auto),
+            log_filter: vars.log_filter(),
             given: KEYS
                 .iter()
                 .map(|key| key.name)

@@ -10,6 +10,9 @@ use std::{
 
 use super::keys;
 
+/// The filter of logs has the name that every Rust program gives it.
+const LOG_FILTER: &str = "RUST_LOG";
+
 /// Settings by name, from the environment or from a map that a test made.
 #[derive(Clone, Default)]
 pub struct Vars {
@@ -55,7 +58,7 @@ impl Vars {
         };
         values.extend(std::env::vars_os().filter_map(|(name, value)| {
             let name = name.into_string().ok()?;
-            name.starts_with("APP_").then_some((name, value.into_string().ok()?))
+            (name.starts_with("APP_") || name == LOG_FILTER).then_some((name, value.into_string().ok()?))
         }));
         Ok(Self::from_map(values))
     }
@@ -109,6 +112,11 @@ impl Vars {
                 false
             }
         }
+    }
+
+    /// What is to be logged.
+    pub fn log_filter(&self) -> Option<String> {
+        self.values.get(LOG_FILTER).filter(|filter| !filter.is_empty()).cloned()
     }
 
     /// Notes that a setting cannot be used.

@@ -98,7 +98,10 @@ impl Shop {
             .no_proxy()
             .timeout(Duration::from_secs(30))
             .build()
-            .map_err(|_| ShopError::Silent { method: "GET", path: base.clone() })?;
+            .map_err(|_| ShopError::Silent {
+                method: "GET",
+                path: base.clone(),
+            })?;
         Ok(Self { http, base, token })
     }
 
@@ -107,7 +110,8 @@ impl Shop {
     /// # Errors
     /// [`ShopError`].
     pub async fn buy_plan(&self, key: Uuid, customer: Uuid, plan_version: Uuid) -> Result<Bought, ShopError> {
-        let body = json!({"customerId": customer, "currency": "RUB", "operation": "purchase", "planVersionId": plan_version});
+        let body =
+            json!({"customerId": customer, "currency": "RUB", "operation": "purchase", "planVersionId": plan_version});
         self.post("/v1/admin/orders", key, &body).await
     }
 
@@ -115,7 +119,13 @@ impl Shop {
     ///
     /// # Errors
     /// [`ShopError`].
-    pub async fn extend(&self, key: Uuid, customer: Uuid, plan_version: Uuid, entitlement: Uuid) -> Result<Bought, ShopError> {
+    pub async fn extend(
+        &self,
+        key: Uuid,
+        customer: Uuid,
+        plan_version: Uuid,
+        entitlement: Uuid,
+    ) -> Result<Bought, ShopError> {
         let body = json!({"customerId": customer, "currency": "RUB", "operation": "extension", "planVersionId": plan_version,
             "entitlementId": entitlement});
         self.post("/v1/admin/orders", key, &body).await
@@ -136,7 +146,12 @@ impl Shop {
     /// # Errors
     /// [`ShopError`].
     pub async fn ask_for_money(&self, key: Uuid, order: Uuid, provider: &str) -> Result<Paid, ShopError> {
-        self.post(&format!("/v1/admin/orders/{order}/payments"), key, &json!({"provider": provider})).await
+        self.post(
+            &format!("/v1/admin/orders/{order}/payments"),
+            key,
+            &json!({"provider": provider}),
+        )
+        .await
     }
 
     /// Says as an operator that the money of a manual payment arrived.
@@ -145,7 +160,9 @@ impl Shop {
     /// [`ShopError`].
     pub async fn approve(&self, key: Uuid, payment: Uuid) -> Result<(), ShopError> {
         let body = json!({"approved": true, "operatorId": "sample", "reason": "sample order"});
-        let _decision: Value = self.post(&format!("/v1/admin/payments/{payment}/manual-decision"), key, &body).await?;
+        let _decision: Value = self
+            .post(&format!("/v1/admin/payments/{payment}/manual-decision"), key, &body)
+            .await?;
         Ok(())
     }
 
@@ -169,9 +186,11 @@ impl Shop {
     ) -> Result<T, ShopError> {
         for _ in 0..TRIES {
             let request = match body {
-                Some((key, body)) => {
-                    self.http.post(format!("{}{path}", self.base)).header("Idempotency-Key", key.to_string()).json(body)
-                }
+                Some((key, body)) => self
+                    .http
+                    .post(format!("{}{path}", self.base))
+                    .header("Idempotency-Key", key.to_string())
+                    .json(body),
                 None => self.http.get(format!("{}{path}", self.base)),
             };
             let Ok(answer) = request.bearer_auth(self.token.expose()).send().await else {
@@ -192,9 +211,17 @@ impl Shop {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             }
-            return Err(ShopError::Refused { method, path: path.to_owned(), status, code });
+            return Err(ShopError::Refused {
+                method,
+                path: path.to_owned(),
+                status,
+                code,
+            });
         }
-        Err(ShopError::Silent { method, path: path.to_owned() })
+        Err(ShopError::Silent {
+            method,
+            path: path.to_owned(),
+        })
     }
 }
 

@@ -45,7 +45,10 @@ pub fn judge(
         ..Verdict::default()
     };
     for (order, subscription) in plans {
-        let users = panel.users_by_subscription.get(&subscription.to_string()).map_or(0, Vec::len);
+        let users = panel
+            .users_by_subscription
+            .get(&subscription.to_string())
+            .map_or(0, Vec::len);
         verdict.note(*order, users, parked);
     }
     for (order, recipient) in goods {

@@ -122,7 +122,11 @@ impl Adapters {
 /// # Errors
 /// [`Failure::Usage`] that names every setting of a real outside system.
 pub fn refuse_real_credentials(config: &Config) -> Result<(), Failure> {
-    let real: Vec<_> = REAL_CREDENTIALS.iter().filter(|name| config.given.contains(**name)).copied().collect();
+    let real: Vec<_> = REAL_CREDENTIALS
+        .iter()
+        .filter(|name| config.given.contains(**name))
+        .copied()
+        .collect();
     if real.is_empty() {
         return Ok(());
     }

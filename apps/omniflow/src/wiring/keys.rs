@@ -8,7 +8,6 @@ use store::Mode;
 use crate::{config::Config, failure::Failure, wiring::data_dir::DataDir};
 
 /// Keys of an installation.
-#[expect(missing_debug_implementations, reason = "it holds secrets")]
 pub struct Keys {
     /// Bearer token of the admin routes; `None` refuses every call.
     pub operator_token: Option<Secret>,
@@ -21,7 +20,10 @@ pub struct Keys {
 /// # Errors
 /// [`Failure::Unavailable`] when a sandbox's keys can be neither read nor made.
 pub fn keys_of(mode: Mode, config: &mut Config, data_dir: &Path) -> Result<Keys, Failure> {
-    let mut keys = Keys { operator_token: config.operator_token.take(), data_key: config.data_key.take() };
+    let mut keys = Keys {
+        operator_token: config.operator_token.take(),
+        data_key: config.data_key.take(),
+    };
     if matches!(mode, Mode::Sandbox) {
         let dir = DataDir::open(data_dir)?;
         keys.operator_token = Some(keys.operator_token.map_or_else(|| dir.operator_token(), Ok)?);

@@ -29,7 +29,9 @@ pub const FOLLOWING_CONNECTIONS: u32 = 7;
 
 /// Connections that a worker opens for jobs of these queues, its queue client's upkeep included.
 pub fn worker_connections(sizes: QueueSizes) -> u32 {
-    u32::try_from(sizes.critical.saturating_add(sizes.default).saturating_add(sizes.bulk)).unwrap_or(u32::MAX).saturating_add(5)
+    u32::try_from(sizes.critical.saturating_add(sizes.default).saturating_add(sizes.bulk))
+        .unwrap_or(u32::MAX)
+        .saturating_add(5)
 }
 
 /// Parts that run until they are told to stop, or until one fails.
@@ -42,7 +44,10 @@ pub struct Running {
 impl Running {
     /// Nothing yet.
     pub fn new() -> Self {
-        Self { parts: JoinSet::new(), stop: CancellationToken::new() }
+        Self {
+            parts: JoinSet::new(),
+            stop: CancellationToken::new(),
+        }
     }
 
     /// A token that is cancelled when the process is to stop.
@@ -80,7 +85,11 @@ impl Running {
             }
             outcome
         });
-        ended.await.unwrap_or_else(|_| Err(Failure::unavailable("the process did not stop in time; what it held is handed back later")))
+        ended.await.unwrap_or_else(|_| {
+            Err(Failure::unavailable(
+                "the process did not stop in time; what it held is handed back later",
+            ))
+        })
     }
 }
 
@@ -96,13 +105,26 @@ pub async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Fa
 }
 
 /// Runs the HTTP API.
-pub fn run_api(running: &mut Running, core: &Core, listener: TcpListener, token: Option<Secret>, metrics: Option<Metrics>) {
+pub fn run_api(
+    running: &mut Running,
+    core: &Core,
+    listener: TcpListener,
+    token: Option<Secret>,
+    metrics: Option<Metrics>,
+) {
     let probes = vec![Probe::postgres(&core.service), Probe::outbox(&core.service)];
     let health = Health::new(probes, Arc::clone(core.service.clock()));
-    let state = ApiState::new(core.service.clone(), token.unwrap_or_else(|| Secret::new(String::new())), health, metrics);
+    let state = ApiState::new(
+        core.service.clone(),
+        token.unwrap_or_else(|| Secret::new(String::new())),
+        health,
+        metrics,
+    );
     let stop = running.stopping();
     running.spawn(async move {
-        api::serve(listener, api::router(state), stop.cancelled_owned()).await.map_err(Failure::from)
+        api::serve(listener, api::router(state), stop.cancelled_owned())
+            .await
+            .map_err(Failure::from)
     });
 }
 
@@ -133,10 +155,20 @@ pub async fn run_worker(running: &mut Running, core: &Core, parts: WorkerParts) 
         Ok(())
     });
     let stop = running.stopping();
-    running.spawn(async move { projectors::runner::run_all(parts.following, stop).await.map_err(Failure::unavailable) });
+    running.spawn(async move {
+        projectors::runner::run_all(parts.following, stop)
+            .await
+            .map_err(Failure::unavailable)
+    });
 
-    let settings = Settings { sizes: parts.sizes, ..Settings::named(parts.id) };
-    let worker_parts = Parts { service: core.service.clone(), panel: parts.panel };
+    let settings = Settings {
+        sizes: parts.sizes,
+        ..Settings::named(parts.id)
+    };
+    let worker_parts = Parts {
+        service: core.service.clone(),
+        panel: parts.panel,
+    };
     let mut worker = Worker::start(&worker_parts, settings).map_err(Failure::unavailable)?;
     worker.ready().await.map_err(Failure::unavailable)?;
     let stop = running.stopping();
@@ -154,7 +186,9 @@ pub fn run_health(running: &mut Running, core: &Core, listener: TcpListener, met
     let health = Health::new(vec![Probe::postgres(&core.service)], Arc::clone(core.service.clock()));
     let stop = running.stopping();
     running.spawn(async move {
-        api::serve(listener, health::router(health, metrics), stop.cancelled_owned()).await.map_err(Failure::from)
+        api::serve(listener, health::router(health, metrics), stop.cancelled_owned())
+            .await
+            .map_err(Failure::from)
     });
 }
 
@@ -174,8 +208,12 @@ pub fn run_upkeep(running: &mut Running, metrics: Metrics) {
 /// Resolves when a person or the service manager asks the process to end.
 pub async fn asked_to_stop() {
     use tokio::signal::unix::{SignalKind, signal};
-    let mut signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal).into_iter().flatten();
-    let (Some(mut interrupt), Some(mut terminate), Some(mut hangup)) = (signals.next(), signals.next(), signals.next()) else {
+    let mut signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()]
+        .map(signal)
+        .into_iter()
+        .flatten();
+    let (Some(mut interrupt), Some(mut terminate), Some(mut hangup)) = (signals.next(), signals.next(), signals.next())
+    else {
         return std::future::pending().await;
     };
     tokio::select! {

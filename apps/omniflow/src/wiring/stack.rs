@@ -20,13 +20,13 @@ use crate::{
         database::Database,
         keys::keys_of,
         processes::{
-            FOLLOWING_CONNECTIONS, Running, WorkerParts, listen, process_id, run_api, run_upkeep, run_worker, worker_connections,
+            FOLLOWING_CONNECTIONS, Running, WorkerParts, listen, process_id, run_api, run_upkeep, run_worker,
+            worker_connections,
         },
     },
 };
 
 /// All parts of an installation, running.
-#[expect(missing_debug_implementations, reason = "it holds secrets")]
 pub struct Stack {
     /// The use cases.
     pub core: Core,
@@ -58,24 +58,41 @@ impl Stack {
         let sandbox = match mode {
             Mode::Sandbox => {
                 refuse_real_credentials(&config)?;
-                Some(sandbox::start(SandboxOptions::new(data_dir)).await.map_err(Failure::unavailable)?)
+                Some(
+                    sandbox::start(SandboxOptions::new(data_dir))
+                        .await
+                        .map_err(Failure::unavailable)?,
+                )
             }
             Mode::Live => None,
         };
         let adapters = Adapters::build(mode, &config, data_dir)?;
         let keys = keys_of(mode, &mut config, data_dir)?;
-        let sizes = QueueSizes { critical: config.queues.critical, default: config.queues.default, bulk: config.queues.bulk };
+        let sizes = QueueSizes {
+            critical: config.queues.critical,
+            default: config.queues.default,
+            bulk: config.queues.bulk,
+        };
         let size = worker_connections(sizes).saturating_add(config.database.api_connections);
         let options = database.pool_options("up", size);
         let core = assemble(connect(&options).await?, &options, &adapters, keys.data_key.as_ref())?;
         let panel = adapters.panel.ok_or_else(|| {
-            Failure::Usage("a live installation needs its panel: set APP_REMNAWAVE_URL and APP_REMNAWAVE_TOKEN".to_owned())
+            Failure::Usage(
+                "a live installation needs its panel: set APP_REMNAWAVE_URL and APP_REMNAWAVE_TOKEN".to_owned(),
+            )
         })?;
-        let metrics = config.metrics_enabled.then(|| Metrics::install("up")).transpose().map_err(Failure::unavailable)?;
+        let metrics = config
+            .metrics_enabled
+            .then(|| Metrics::install("up"))
+            .transpose()
+            .map_err(Failure::unavailable)?;
         let (listener, address) = listen(address).await?;
 
         let mut running = Running::new();
-        metrics.clone().into_iter().for_each(|metrics| run_upkeep(&mut running, metrics));
+        metrics
+            .clone()
+            .into_iter()
+            .for_each(|metrics| run_upkeep(&mut running, metrics));
         run_api(&mut running, &core, listener, keys.operator_token.clone(), metrics);
         let following = general_pool(&database.pool_options("follow", FOLLOWING_CONNECTIONS)).await?;
         let parts = WorkerParts {
@@ -102,7 +119,10 @@ impl Stack {
     /// # Errors
     /// [`Failure::Unavailable`] when no client can be made.
     pub fn shop(&self) -> Result<Shop, Failure> {
-        let token = self.operator_token.clone().unwrap_or_else(|| Secret::new(String::new()));
+        let token = self
+            .operator_token
+            .clone()
+            .unwrap_or_else(|| Secret::new(String::new()));
         Shop::new(self.base_url.clone(), token).map_err(Failure::unavailable)
     }
 
@@ -111,10 +131,16 @@ impl Stack {
     /// # Errors
     /// [`Failure::Unavailable`] in a live installation, or when the simulators do not answer.
     pub async fn control(&self) -> Result<control::Client, Failure> {
-        let sandbox = self.sandbox.as_ref().ok_or_else(|| Failure::unavailable("a live installation has no simulators"))?;
+        let sandbox = self
+            .sandbox
+            .as_ref()
+            .ok_or_else(|| Failure::unavailable("a live installation has no simulators"))?;
         let control = control::Client::new(sandbox.addresses()).map_err(Failure::unavailable)?;
         let webhook = format!("{}/v1/payments/webhooks/cryptobot", self.base_url);
-        control.set_webhook_receiver(Some(&webhook)).await.map_err(Failure::unavailable)?;
+        control
+            .set_cryptopay_webhook(Some(&webhook))
+            .await
+            .map_err(Failure::unavailable)?;
         Ok(control)
     }
 
