@@ -53,6 +53,22 @@ pub struct Spending<'a> {
     pub currency: &'a str,
 }
 
+/// Reads one row.
+///
+/// # Errors
+/// [`StoreError`] when the statement fails.
+pub async fn find_in(conn: &mut PgConnection, order_id: Uuid) -> Result<Option<Delivery>, StoreError> {
+    Ok(sqlx::query_as!(
+        Delivery,
+        r#"select order_id, provider, status, attempt_count, next_attempt_at, correlation_id,
+                  ceil(extract(epoch from next_attempt_at - clock_timestamp()) * 1000)::bigint as "due_in_ms!"
+           from goods_deliveries where order_id = $1"#,
+        order_id
+    )
+    .fetch_optional(conn)
+    .await?)
+}
+
 /// Reads one row; it stays locked until the caller's transaction ends.
 ///
 /// # Errors

@@ -51,6 +51,21 @@ pub async fn recipient(pool: &PgPool, order_id: Uuid) -> Result<Option<Recipient
     Ok(row)
 }
 
+/// As [`recipient`], in the caller's transaction.
+///
+/// # Errors
+/// [`StoreError`] when the statement fails.
+pub async fn recipient_in(conn: &mut PgConnection, order_id: Uuid) -> Result<Option<Recipient>, StoreError> {
+    let row = sqlx::query_as!(
+        Recipient,
+        "select username, telegram_user_id from delivery_recipients where order_id = $1",
+        order_id
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row)
+}
+
 /// Erases the recipient of an order. `false` when there was none.
 pub async fn erase_recipient(pool: &PgPool, order_id: Uuid) -> Result<bool, StoreError> {
     let done = sqlx::query!("delete from delivery_recipients where order_id = $1", order_id)

@@ -15,6 +15,7 @@ pub mod fulfillment;
 mod get_order;
 mod list_orders;
 mod notices;
+pub mod passes;
 pub mod operators;
 pub mod payments;
 pub mod place_order;

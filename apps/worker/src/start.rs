@@ -3,10 +3,18 @@
 use std::{sync::Arc, time::Duration};
 
 use ports::panel::PanelWriter;
-use queue::{Handlers, QueueError, QueueSizes, Running, Timing, WorkerOptions};
-use service::{Service, fulfillment::Fulfillment};
+use queue::{Handlers, JobClient, Pass, QueueError, QueueSizes, Running, Timing, WorkerOptions};
+use service::{
+    Service,
+    delivery::{Deliveries, SpendCeiling},
+    fulfillment::Fulfillment,
+};
 
-use crate::{PanelPause, jobs::FulfillmentJobs};
+use crate::{
+    PanelPause,
+    jobs::{FulfillmentJobs, GoodsJobs, PeriodicJobs},
+    passes::{PassParts, TABLE},
+};
 
 /// What a worker works with.
 #[derive(Clone, Debug)]
@@ -15,6 +23,8 @@ pub struct Parts {
     pub service: Service,
     /// The one panel.
     pub panel: Arc<dyn PanelWriter>,
+    /// What may be spent at a goods provider; `None` is no limit.
+    pub ceiling: Option<SpendCeiling>,
 }
 
 /// How a worker works.
@@ -58,26 +68,20 @@ impl Worker {
         let queue = service
             .queue()
             .ok_or_else(|| QueueError::Configuration("a worker needs a client of the queue".to_owned()))?;
-        let fulfillment = Fulfillment::new(
-            service.store().clone(),
-            queue.clone(),
-            Arc::clone(service.clock()),
-            Arc::clone(service.ids()),
-        );
-        let mut handlers = Handlers::new();
-        handlers.add(FulfillmentJobs::new(
-            fulfillment,
-            Arc::clone(&parts.panel),
-            PanelPause::default(),
-            Arc::clone(service.clock()),
-        ))?;
+        let handlers = handlers(parts, queue)?;
         let options = WorkerOptions {
             id: settings.id,
             pool: queue.pool().clone(),
             sizes: settings.sizes,
             timing: settings.timing,
             grace: settings.grace,
-            passes: Vec::new(),
+            passes: TABLE
+                .iter()
+                .map(|entry| Pass {
+                    name: entry.name,
+                    every: entry.interval,
+                })
+                .collect(),
         };
         Ok(Self {
             running: Running::start(options, handlers)?,
@@ -107,4 +111,30 @@ impl Worker {
     pub async fn stop(self) -> Result<(), QueueError> {
         self.running.stop().await
     }
+}
+
+fn handlers(parts: &Parts, queue: &JobClient) -> Result<Handlers, QueueError> {
+    let service = &parts.service;
+    let (store, clock, ids) = (service.store().clone(), service.clock(), service.ids());
+    let fulfillment = Fulfillment::new(store.clone(), queue.clone(), Arc::clone(clock), Arc::clone(ids));
+    let deliveries =
+        Deliveries::new(store, queue.clone(), Arc::clone(clock), service.goods().clone()).with_ceiling(parts.ceiling);
+    let mut handlers = Handlers::new();
+    handlers.add(FulfillmentJobs::new(
+        fulfillment.clone(),
+        Arc::clone(&parts.panel),
+        PanelPause::default(),
+        Arc::clone(clock),
+    ))?;
+    handlers.add(GoodsJobs::new(
+        deliveries.clone(),
+        service.goods().clone(),
+        service.goods_enabled(),
+    ))?;
+    handlers.add(PeriodicJobs::new(PassParts {
+        service: service.clone(),
+        fulfillment,
+        deliveries,
+    }))?;
+    Ok(handlers)
 }

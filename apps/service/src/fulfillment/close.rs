@@ -285,7 +285,7 @@ pub(super) async fn notice_in(
 }
 
 /// What follows from an aggregate's own state is not refused by it; if it is, the run ends with the code and operators see it.
-pub(super) fn refused<E: domain::aggregate::Rejection>(error: ExecuteError<E>) -> Fault {
+pub(crate) fn refused<E: domain::aggregate::Rejection>(error: ExecuteError<E>) -> Fault {
     match error {
         ExecuteError::Rejected(rejection) => Fault::Refused { code: rejection.code() },
         ExecuteError::Store(error) => error.into(),

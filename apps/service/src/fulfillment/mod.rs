@@ -13,8 +13,6 @@ mod lease_sweep;
 mod persist;
 mod record;
 mod revive;
-#[cfg(test)]
-mod tests;
 
 use std::{sync::Arc, time::Duration};
 
@@ -29,8 +27,10 @@ use queue::{JobClient, QueueError};
 use store::{Store, StoreError, StreamId, operations::Operation};
 use uuid::Uuid;
 
+pub(crate) use close::refused;
 pub use failure::{CallFailure, Handed};
 pub use lease_sweep::SweepReport;
+pub(crate) use persist::persist;
 pub use record::Shown;
 pub use revive::ReviveReport;
 
@@ -171,7 +171,7 @@ fn streams(entitlement_id: Uuid, order_id: Option<Uuid>) -> Vec<StreamId> {
 }
 
 /// Correlation of a job, for its metadata column: never part of a unique job's arguments.
-fn job_metadata(correlation_id: &str) -> serde_json::Map<String, serde_json::Value> {
+pub(crate) fn job_metadata(correlation_id: &str) -> serde_json::Map<String, serde_json::Value> {
     let mut metadata = serde_json::Map::new();
     metadata.insert("correlationId".to_owned(), correlation_id.into());
     metadata

@@ -1,5 +1,7 @@
-//! The worker against a real database and a panel in memory.
+//! The worker against a real database, with a panel and a goods provider in memory.
 
 mod fulfillment;
+mod goods;
 mod retries;
+mod running;
 mod support;

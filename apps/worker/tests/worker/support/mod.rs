@@ -1,7 +1,9 @@
-//! A database, a panel in memory, and orders that were paid.
+//! A database, a panel and a goods provider in memory, and orders that were paid.
 
+mod goods;
 mod panel;
 mod stage;
 
+pub(crate) use goods::{FakeGoods, Shop};
 pub(crate) use panel::{FakePanel, Script, error};
 pub(crate) use stage::Stage;

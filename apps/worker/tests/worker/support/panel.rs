@@ -68,7 +68,13 @@ impl FakePanel {
         self.0.lock().unwrap().resets
     }
 
-    pub(crate) fn put(&self, username: &str, description: Option<&str>, status: RemoteStatus, expire_at: Timestamp) -> i64 {
+    pub(crate) fn put(
+        &self,
+        username: &str,
+        description: Option<&str>,
+        status: RemoteStatus,
+        expire_at: Timestamp,
+    ) -> i64 {
         let mut inside = self.0.lock().unwrap();
         inside.last_id += 1;
         let id = inside.last_id;
@@ -91,10 +97,6 @@ impl FakePanel {
 
     pub(crate) fn remove(&self, id: i64) {
         self.0.lock().unwrap().users.remove(&id);
-    }
-
-    pub(crate) fn set_status(&self, id: i64, status: RemoteStatus) {
-        self.0.lock().unwrap().users.get_mut(&id).unwrap().status = status;
     }
 
     async fn change<T>(

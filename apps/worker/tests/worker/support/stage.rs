@@ -94,6 +94,7 @@ impl Stage {
         let parts = Parts {
             service: self.service(),
             panel: Arc::new(self.panel.clone()),
+            ceiling: None,
         };
         Worker::start(
             &parts,
@@ -255,7 +256,7 @@ impl Stage {
     }
 
     /// What the queue's client does with an outcome, where the run did not end its job itself.
-    async fn settle(&self, run: &Run, ended: &Result<Outcome, Failure>) {
+    pub(crate) async fn settle(&self, run: &Run, ended: &Result<Outcome, Failure>) {
         let (state, back) = match ended {
             Ok(Outcome::Done) => ("completed", 0),
             Ok(Outcome::Snooze(_)) | Err(Failure::Interrupted) => ("available", 1),
