@@ -87,3 +87,10 @@ impl ProjectionError {
         }
     }
 }
+
+/// What the server said, where it said something.
+pub(crate) fn sqlstate(error: &StoreError) -> Option<String> {
+    use std::error::Error as _;
+    let cause = error.source()?.downcast_ref::<sqlx::Error>()?;
+    Some(cause.as_database_error()?.code()?.into_owned())
+}

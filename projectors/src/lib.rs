@@ -5,6 +5,11 @@
 //!
 //! What this crate must never do: decide, call a provider, or read another projection's table.
 
+#![deny(
+    clippy::wildcard_enum_match_arm,
+    reason = "a new event must be decided about, here as well"
+)]
+
 pub mod batch;
 pub mod deliveries;
 pub mod entitlements;

@@ -81,8 +81,8 @@ impl Projection for Deliveries {
                 "needs_review".clone_into(&mut row.state);
                 row.error_code = Some(code);
             }),
-            Event::Delivered { at, .. } => ended(id, "delivered", None, at),
-            Event::Resolved {
+            Event::Delivered { at, .. }
+            | Event::Resolved {
                 delivered: true, at, ..
             } => ended(id, "delivered", None, at),
             Event::Resolved {

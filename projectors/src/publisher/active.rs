@@ -5,9 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use sqlx::error::DatabaseError;
 use store::{StoreError, outbox};
 use tokio_util::sync::CancellationToken;
+
+use crate::error::sqlstate;
 
 use super::{
     PublisherError,
@@ -156,14 +157,10 @@ impl<'a> Active<'a> {
 
 /// Refused for the moment, by a session that lives on: deadlock, statement or lock timeout, and the like.
 fn is_passing(error: &StoreError) -> bool {
-    match error {
-        StoreError::Conflict | StoreError::Constraint { .. } | StoreError::Unstorable => true,
-        StoreError::Unavailable(cause) | StoreError::Database(cause) => cause
-            .as_database_error()
-            .and_then(DatabaseError::code)
-            .is_some_and(|code| !code.starts_with("57P") && !code.starts_with("08")),
-        _ => false,
-    }
+    matches!(
+        error,
+        StoreError::Conflict | StoreError::Constraint { .. } | StoreError::Unstorable
+    ) || sqlstate(error).is_some_and(|code| !code.starts_with("57P") && !code.starts_with("08"))
 }
 
 fn set_gauges(backlog: &outbox::Backlog) {

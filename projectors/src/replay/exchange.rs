@@ -9,7 +9,7 @@ use super::{
     OnProgress, Progress,
     build::{BATCH, Batch, Rebuild, cursor_name},
 };
-use crate::{ProjectionError, batch::apply_in, projection::Projection};
+use crate::{ProjectionError, batch::apply_in, error::sqlstate, projection::Projection};
 
 /// How long the rest may take under the lock before it is let go of and caught up outside.
 const UNDER_LOCK: Duration = Duration::from_millis(100);
@@ -118,12 +118,5 @@ async fn within<P: Projection>(
 
 /// 55P03, and 40P01: the pair of locks taken here may meet somebody who takes them the other way round.
 fn is_lock_timeout(error: &StoreError) -> bool {
-    match error {
-        StoreError::Conflict => true,
-        StoreError::Unavailable(cause) | StoreError::Database(cause) => cause
-            .as_database_error()
-            .and_then(sqlx::error::DatabaseError::code)
-            .is_some_and(|code| code == "55P03"),
-        _ => false,
-    }
+    matches!(error, StoreError::Conflict) || sqlstate(error).is_some_and(|code| code == "55P03")
 }

@@ -84,14 +84,16 @@ async fn our_rows_are_the_clients_rows() {
     for (row, wanted) in rows.iter().zip(&wanted) {
         assert_eq!(row, wanted);
     }
+    both_know_what_is_the_same(&ours, &theirs, &payloads).await;
+}
 
-    // Both agree about what is the same job.
+async fn both_know_what_is_the_same(ours: &Log, theirs: &Log, payloads: &[&str]) {
     let client = Client::builder(ours.pool.clone()).build().unwrap();
-    for (n, text) in payloads.into_iter().enumerate() {
+    for (n, text) in payloads.iter().enumerate() {
         let alpha = i64::try_from(n).unwrap() - 2;
         let again = client
             .insert(Awkward {
-                zulu: text.to_owned(),
+                zulu: (*text).to_owned(),
                 alpha,
             })
             .await
@@ -104,7 +106,7 @@ async fn our_rows_are_the_clients_rows() {
         &[("t/1".to_owned(), json!({ "zulu": "plain", "alpha": -2 }))],
     )
     .await;
-    let publisher = Running::with(&theirs, Reactors::none().with("awkward", react));
+    let publisher = Running::with(theirs, Reactors::none().with("awkward", react));
     until(&theirs.pool, UNPUBLISHED, 0, std::time::Duration::from_secs(20)).await;
     publisher.stop().await;
     until(

@@ -124,6 +124,7 @@ async fn b54_a_hundred_and_twenty_bad_rows_hold_up_their_own_streams_only() {
 
 #[tokio::test]
 async fn b54_a_reactor_that_panics_is_a_bad_row_and_the_process_survives() {
+    #[expect(clippy::unnecessary_wraps, reason = "the shape of a reactor")]
     fn picky(row: &outbox::Pending) -> Result<Vec<projectors::publisher::Effect>, Refused> {
         assert!(!row.payload.contains("boom"), "a defect");
         Ok(Vec::new())
@@ -184,11 +185,7 @@ async fn a_row_that_the_database_refuses_is_found_by_halves() {
     publisher.stop().await;
     let jobs = job_order(&log.pool).await;
     for parity in 0..2 {
-        let of: Vec<u128> = jobs
-            .iter()
-            .map(|job| job.as_u128())
-            .filter(|job| job % 2 == parity)
-            .collect();
+        let of: Vec<u128> = jobs.iter().map(Uuid::as_u128).filter(|job| job % 2 == parity).collect();
         assert!(of.is_sorted(), "{of:?}");
     }
 }

@@ -2,43 +2,15 @@
 
 use std::time::Duration;
 
-use projectors::{
-    Projection,
-    deliveries::Deliveries,
-    entitlements::Entitlements,
-    operations_view::OperationsView,
-    orders::Orders,
-    runner::{Follower, Step, run_all},
-};
-use store::{checkpoint, high_water, read_model};
+use projectors::{operations_view::OperationsView, orders::Orders, runner::run_all};
+use store::{checkpoint, read_model};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    catch_up::{follow, follow_all},
     log::Log,
     stories::{Goods, Purchase, shop},
 };
-
-/// Runs one projection up to where the log is settled.
-pub(crate) async fn follow<P: Projection>(log: &Log) {
-    let head = high_water::settle(&mut log.pool.acquire().await.unwrap(), Duration::from_secs(20))
-        .await
-        .unwrap();
-    let mut follower = Follower::<P>::new(log.pool.clone());
-    loop {
-        match follower.step(head).await.unwrap() {
-            Step::Level => return,
-            Step::Moved | Step::Taken => {}
-            Step::Soon(wait) => tokio::time::sleep(wait).await,
-        }
-    }
-}
-
-pub(crate) async fn follow_all(log: &Log) {
-    follow::<Orders>(log).await;
-    follow::<Entitlements>(log).await;
-    follow::<OperationsView>(log).await;
-    follow::<Deliveries>(log).await;
-}
 
 #[tokio::test]
 async fn a_purchase_shows_in_three_read_models() {

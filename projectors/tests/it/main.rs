@@ -1,6 +1,7 @@
 #![cfg(test)]
 //! Projections and the publisher against a real PostgreSQL, one binary so that it links once.
 
+mod catch_up;
 mod conformance;
 mod exactly_once;
 mod follow;

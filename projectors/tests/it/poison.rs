@@ -5,7 +5,7 @@ use serde_json::json;
 use store::checkpoint;
 
 use crate::{
-    follow::{follow, follow_all},
+    catch_up::{follow, follow_all},
     log::Log,
     stories::{Purchase, id},
 };

@@ -17,7 +17,7 @@ use store::{checkpoint, read_model};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    follow::follow_all,
+    catch_up::follow_all,
     log::Log,
     stories::{Purchase, shop},
 };

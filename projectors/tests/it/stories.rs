@@ -76,7 +76,7 @@ impl Purchase {
             duration_seconds: 2_592_000,
             grace_seconds: 0,
             limits: Limits {
-                traffic_bytes: (self.n % 2 == 0).then_some(1 << 30),
+                traffic_bytes: self.n.is_multiple_of(2).then_some(1 << 30),
                 devices: None,
                 squads: (0..self.n % 3).map(|squad| id(8, squad)).collect(),
             },

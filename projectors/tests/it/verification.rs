@@ -7,7 +7,7 @@ use projectors::{
 };
 
 use crate::{
-    follow::follow_all,
+    catch_up::follow_all,
     log::Log,
     stories::{Purchase, shop},
 };

@@ -231,7 +231,7 @@ async fn a_position_that_was_rolled_back_is_settled_too() {
     let mut gone = pool.begin().await.unwrap();
     append(&mut gone, "gone", 1).await;
     gone.rollback().await.unwrap();
-    let settled = settle(&mut *pool.acquire().await.unwrap(), Duration::from_secs(5))
+    let settled = settle(&mut pool.acquire().await.unwrap(), Duration::from_secs(5))
         .await
         .unwrap();
     assert_eq!(settled, 1);
@@ -257,7 +257,7 @@ async fn one_observer_serves_many_and_survives_its_connection() {
     let (observer, mut first) = Observer::new(pool.clone());
     let mut second = first.clone();
     let observing = tokio::spawn(observer.run());
-    append(&mut *pool.acquire().await.unwrap(), "a", 1).await;
+    append(&mut pool.acquire().await.unwrap(), "a", 1).await;
     first.wait_for(|settled| *settled >= 1).await.unwrap();
     second.wait_for(|settled| *settled >= 1).await.unwrap();
     sqlx::query("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
