@@ -1,6 +1,9 @@
 //! Between domain events and stored columns.
 
-use cqrs_es::persist::{EventUpcaster, SerializedEvent};
+use cqrs_es::{
+    DomainEvent as _,
+    persist::{EventUpcaster, SerializedEvent},
+};
 use domain::aggregate::Decide;
 use serde::Serialize;
 use sqlx::{
@@ -108,27 +111,26 @@ impl<A: Decide> Decoder<A> {
     /// Decodes one event.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`], naming the event, when the payload does not fit its type.
+    /// [`StoreError::Corrupt`], naming the event, when the payload does not fit its type, or when its version is not one that leads to
+    /// today's: a newer program wrote it, and reading it by old rules would be a guess.
     pub fn decode(&self, stored: Stored<'_>) -> Result<A::Event, StoreError> {
-        let current = !self
-            .upcasters
-            .iter()
-            .any(|step| step.can_upcast(stored.event_type, stored.event_version));
-        let event = if current {
-            serde_json::from_str(stored.payload)
-        } else {
+        let old = |step: &dyn EventUpcaster| step.can_upcast(stored.event_type, stored.event_version);
+        let read = if self.upcasters.iter().any(|step| old(step.as_ref())) {
             self.upcast(stored)
+        } else {
+            serde_json::from_str(stored.payload).map(|event| (event, None))
         };
-        event.map_err(|reason| {
-            StoreError::corrupt(
-                format!("{}/{}@{}", A::TYPE, stored.aggregate_id, stored.sequence),
-                reason,
-            )
-        })
+        let (event, climbed) = read.map_err(|reason| stored.corrupt(A::TYPE, reason))?;
+        let reached = climbed.as_deref().unwrap_or(stored.event_version);
+        if reached == A::Event::event_version(&event) {
+            Ok(event)
+        } else {
+            Err(stored.corrupt(A::TYPE, "its version is not known here"))
+        }
     }
 
-    /// One fold over the list, oldest step first.
-    fn upcast(&self, stored: Stored<'_>) -> Result<A::Event, serde_json::Error> {
+    /// One fold over the list, oldest step first. Also tells the version that was reached.
+    fn upcast(&self, stored: Stored<'_>) -> Result<(A::Event, Option<String>), serde_json::Error> {
         let event = SerializedEvent::new(
             stored.aggregate_id.to_owned(),
             usize::try_from(stored.sequence).unwrap_or_default(),
@@ -145,7 +147,18 @@ impl<A: Decide> Decoder<A> {
                 event
             }
         });
-        serde_json::from_value(event.payload)
+        Ok((serde_json::from_value(event.payload)?, Some(event.event_version)))
+    }
+}
+
+impl Stored<'_> {
+    fn corrupt(&self, aggregate: &str, reason: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> StoreError {
+        let (id, sequence) = (self.aggregate_id, self.sequence);
+        let (event_type, version) = (self.event_type, self.event_version);
+        StoreError::corrupt(
+            format!("{aggregate}/{id}@{sequence} ({event_type} version {version})"),
+            reason,
+        )
     }
 }
 
@@ -159,7 +172,45 @@ pub fn decode_event<A: Decide>(stored: Stored<'_>) -> Result<A::Event, StoreErro
 
 #[cfg(test)]
 mod tests {
-    use super::holds_nul;
+    use domain::order::{Event, Order};
+
+    use super::{Stored, decode_event, holds_nul};
+
+    fn read(event_type: &str, event_version: &str, payload: &str) -> Result<Event, String> {
+        let stored = Stored {
+            aggregate_id: "o1",
+            sequence: 7,
+            event_type,
+            event_version,
+            payload,
+        };
+        decode_event::<Order>(stored).map_err(|error| {
+            let reason = std::error::Error::source(&error).map(ToString::to_string);
+            format!("{error}: {}", reason.unwrap_or_default())
+        })
+    }
+
+    #[test]
+    fn b62_what_cannot_be_read_is_an_error_that_names_type_version_and_sequence() {
+        let cancelled = r#"{"type":"order.cancelled","at":"2030-03-17T17:46:40Z","later":1}"#;
+        assert!(
+            read("order.cancelled", "1", cancelled).is_ok(),
+            "an unknown field is tolerated"
+        );
+        let unreadable = [
+            ("order.cancelled", "2", cancelled),
+            ("order.cancelled", "x", cancelled),
+            ("order.teleported", "1", r#"{"type":"order.teleported"}"#),
+            ("order.cancelled", "1", r#"{"type":"order.cancelled"}"#),
+            ("order.cancelled", "1", "{"),
+        ];
+        for (event_type, version, payload) in unreadable {
+            let error = read(event_type, version, payload).expect_err("refused");
+            for part in ["order/o1@7", event_type, &format!("version {version}")] {
+                assert!(error.contains(part), "{error} lacks {part}");
+            }
+        }
+    }
 
     #[test]
     fn only_a_real_nul_counts() {
