@@ -4,6 +4,7 @@
 mod cli;
 mod commands;
 pub mod config;
+mod crash;
 pub mod driver;
 mod failure;
 mod wiring;
@@ -22,6 +23,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(code);
         }
     };
+    let _failpoints = crash::arm();
     match commands::dispatch(cli) {
         Ok(code) => code,
         Err(failure) => failure.report(),

@@ -93,6 +93,8 @@ impl Shop {
     /// [`ShopError::Silent`] when no client can be made.
     pub fn new(base: impl Into<String>, token: Secret<String>) -> Result<Self, ShopError> {
         let base = base.into();
+        // The client brings no provider of its own; one that is installed already stays.
+        let _installed = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()

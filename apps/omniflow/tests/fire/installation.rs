@@ -1,0 +1,120 @@
+//! A sandbox installation of separate processes on a durable server of its own.
+
+use std::{
+    collections::BTreeSet,
+    net::TcpListener,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use omniflow::driver::{Shop, Verdict, judge};
+use sqlx::PgPool;
+use store::{
+    PoolOptions, general_pool,
+    summary::{Summary, parked_orders, summary},
+};
+use tempfile::TempDir;
+use tests::TestDb;
+use uuid::Uuid;
+
+use crate::process::Process;
+
+/// Where the sample catalog's first plan is.
+pub(crate) const PLAN: Uuid = Uuid::from_u128(0x0196_0000_0000_7000_8000_0000_0000_0001);
+const TOKEN: &str = "fire-drill-operator-token";
+
+/// Everything but the workers, which each test starts and kills as it likes.
+#[derive(Debug)]
+pub(crate) struct Installation {
+    pub(crate) dir: TempDir,
+    pub(crate) pool: PgPool,
+    pub(crate) shop_url: String,
+    settings: Vec<(&'static str, String)>,
+    _sandbox: Process,
+    _api: Process,
+    db: TestDb,
+}
+
+impl Installation {
+    /// Starts simulators and API, and waits until both answer.
+    pub(crate) async fn start() -> Self {
+        let db = TestDb::own_cluster(true).await;
+        let dir = tempfile::tempdir().expect("a folder");
+        let port = free_port();
+        let settings = vec![
+            ("APP_DATABASE_URL", db.owner_url.clone()),
+            ("APP_HTTP_ADDR", format!("127.0.0.1:{port}")),
+            ("APP_WORKER_HTTP_ADDR", "off".to_owned()),
+            ("APP_OPERATOR_TOKEN", TOKEN.to_owned()),
+            ("APP_QUEUE_CRITICAL_WORKERS", "8".to_owned()),
+            ("APP_QUEUE_DEFAULT_WORKERS", "4".to_owned()),
+            ("APP_QUEUE_BULK_WORKERS", "1".to_owned()),
+            ("RUST_LOG", "info,sqlx=error,riverqueue=warn".to_owned()),
+        ];
+        let sandbox = Process::start("sandbox", dir.path(), &[]);
+        wait_for(Duration::from_secs(20), || dir.path().join("sandbox.json").exists()).await;
+        let api = Process::start("api", dir.path(), &settings);
+        wait_for(Duration::from_secs(30), || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()).await;
+        let options = PoolOptions { url: db.owner_url.clone(), size: 4, process: "drill" };
+        let pool = general_pool(&options).await.expect("the database answers");
+        Self { dir, pool, shop_url: format!("http://127.0.0.1:{port}"), settings, _sandbox: sandbox, _api: api, db }
+    }
+
+    /// The database's owner, for questions that no product code asks.
+    pub(crate) fn owner_url(&self) -> &str {
+        &self.db.owner_url
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub(crate) fn shop(&self) -> Shop {
+        Shop::new(self.shop_url.clone(), TOKEN.into()).expect("a client")
+    }
+
+    /// One more worker.
+    pub(crate) fn worker(&self) -> Process {
+        Process::start("worker", self.path(), &self.settings)
+    }
+
+    /// One more worker, which crashes at a failpoint.
+    pub(crate) fn crashing_worker(&self, failpoints: &str) -> Process {
+        let mut settings = self.settings.clone();
+        settings.push(("FAILPOINTS", failpoints.to_owned()));
+        Process::start("worker", self.path(), &settings)
+    }
+
+    /// Waits until so many orders are settled (fulfilled or parked) and the outbox is empty; answers how long that took.
+    /// A `reconcile` that guards against a late write may still be due: its order is settled.
+    pub(crate) async fn settle(&self, orders: usize, patience: Duration) -> (Duration, Summary, BTreeSet<Uuid>) {
+        let started = Instant::now();
+        loop {
+            let now = summary(&self.pool).await.expect("the tables can be read");
+            let parked: BTreeSet<_> = parked_orders(&self.pool).await.expect("the tables can be read").into_iter().collect();
+            let done = usize::try_from(now.fulfilled).unwrap_or_default() + parked.len();
+            let settled = done >= orders && now.outbox_pending == 0;
+            if settled || started.elapsed() > patience {
+                return (started.elapsed(), now, parked);
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// By the simulators' journals.
+    pub(crate) fn verdict(&self, plans: &[(Uuid, Uuid)], goods: &[(Uuid, String)], parked: &BTreeSet<Uuid>) -> Verdict {
+        judge(self.path(), plans, goods, parked).expect("the journals can be read")
+    }
+}
+
+async fn wait_for(patience: Duration, ready: impl Fn() -> bool) {
+    let deadline = Instant::now() + patience;
+    while !ready() {
+        assert!(Instant::now() < deadline, "a process of the installation did not come up");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port").port()
+}

@@ -1,0 +1,5 @@
+//! Separate processes, killed: what was paid for is provided once, whatever dies when.
+
+mod installation;
+mod kills;
+mod process;

@@ -1,0 +1,62 @@
+//! One process of the installation under test.
+
+use std::{
+    fs::File,
+    path::Path,
+    process::{Child, Command, ExitStatus, Stdio},
+    time::{Duration, Instant},
+};
+
+/// A process that is killed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Process(Child);
+
+impl Process {
+    /// Starts `omniflow <command>` with nothing of our environment but the paths to programs. Its log goes beside the data.
+    pub(crate) fn start(command: &str, dir: &Path, settings: &[(&str, String)]) -> Self {
+        let log = File::options().create(true).append(true).open(dir.join(format!("{command}.log"))).expect("a log file");
+        let child = Command::new(env!("CARGO_BIN_EXE_omniflow"))
+            .arg("--data-dir")
+            .arg(dir)
+            .arg(command)
+            .env_clear()
+            .envs(["PATH", "HOME"].into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))))
+            .envs(settings.iter().map(|(name, value)| (*name, value.as_str())))
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().expect("a second handle"))
+            .stderr(log)
+            .spawn()
+            .expect("the binary starts");
+        Self(child)
+    }
+
+    /// SIGKILL, and gone.
+    pub(crate) fn kill(mut self) {
+        self.0.kill().expect("it is ours to kill");
+        self.0.wait().expect("it ended");
+    }
+
+    /// Whether it still runs.
+    pub(crate) fn runs(&mut self) -> bool {
+        self.0.try_wait().expect("its state can be read").is_none()
+    }
+
+    /// Waits for it to end by itself.
+    pub(crate) fn wait(&mut self, patience: Duration) -> Option<ExitStatus> {
+        let deadline = Instant::now() + patience;
+        loop {
+            match self.0.try_wait().expect("its state can be read") {
+                Some(status) => return Some(status),
+                None if Instant::now() > deadline => return None,
+                None => std::thread::sleep(Duration::from_millis(20)),
+            }
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _gone = self.0.kill();
+        let _status = self.0.wait();
+    }
+}
