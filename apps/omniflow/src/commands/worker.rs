@@ -59,6 +59,7 @@ pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCod
         connect,
         following,
         sizes,
+        ceiling: config.spending.ceiling(),
         id: process_id("worker"),
     };
     run_worker(&mut running, &core, parts).await?;

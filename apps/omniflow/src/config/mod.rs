@@ -5,7 +5,7 @@ mod sections;
 mod vars;
 
 pub use keys::{KEYS, env_example};
-pub use sections::{Config, Cryptobot, Database, Goods, Http, LogFormat, Panel, Queues, SpendCeiling};
+pub use sections::{Config, Cryptobot, Database, Goods, Http, LogFormat, Panel, Queues, Spending};
 pub use vars::{Problem, Vars};
 
 #[cfg(test)]

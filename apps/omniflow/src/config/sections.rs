@@ -1,9 +1,10 @@
 //! One struct a concern, each read from [`Vars`].
 
-use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, str::FromStr};
+use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 
 use domain::money::Currency;
 use secrets::{DataKey, Secret};
+use service::delivery::SpendCeiling;
 
 use super::{Invalid, KEYS, Vars};
 
@@ -25,7 +26,7 @@ pub struct Config {
     /// The real goods gateway.
     pub goods: Option<Goods>,
     /// Ceiling at the gateway.
-    pub spending: SpendCeiling,
+    pub spending: Spending,
     /// Plans and goods on sale.
     pub catalog_file: Option<PathBuf>,
     /// Sizes of the queues.
@@ -95,11 +96,18 @@ pub struct Goods {
 
 /// What may be spent at the gateway in a window.
 #[derive(Clone, Copy, Debug)]
-pub struct SpendCeiling {
+pub struct Spending {
     /// In minor units; `None` is no ceiling.
     pub limit_minor: Option<i64>,
     /// Length of the window.
-    pub window_seconds: i64,
+    pub window: Duration,
+}
+
+impl Spending {
+    /// As the use cases take it.
+    pub fn ceiling(self) -> Option<SpendCeiling> {
+        self.limit_minor.map(|amount_minor| SpendCeiling { amount_minor, window: self.window })
+    }
 }
 
 /// Jobs at once, by queue.
@@ -266,11 +274,11 @@ fn goods(vars: &Vars) -> Option<Goods> {
     })
 }
 
-fn spending(vars: &Vars) -> SpendCeiling {
+fn spending(vars: &Vars) -> Spending {
     let limit: i64 = between(vars, "APP_GOODS_SPEND_LIMIT_MINOR", 0, domain::money::MAX_MINOR);
-    SpendCeiling {
+    Spending {
         limit_minor: (limit > 0).then_some(limit),
-        window_seconds: between(vars, "APP_GOODS_SPEND_WINDOW_SECONDS", 1, 31_536_000),
+        window: Duration::from_secs(between(vars, "APP_GOODS_SPEND_WINDOW_SECONDS", 1, 31_536_000)),
     }
 }
 

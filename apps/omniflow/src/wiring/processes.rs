@@ -10,6 +10,7 @@ use ports::panel::PanelWriter;
 use projectors::publisher::{Publisher, standard};
 use queue::QueueSizes;
 use secrets::Secret;
+use service::delivery::SpendCeiling;
 use sqlx::PgPool;
 use store::PoolOptions;
 use telemetry::Metrics;
@@ -139,6 +140,8 @@ pub struct WorkerParts {
     pub following: PgPool,
     /// Jobs at once.
     pub sizes: QueueSizes,
+    /// What may be spent at the goods gateway; `None` is no limit.
+    pub ceiling: Option<SpendCeiling>,
     /// Names this worker among the others.
     pub id: String,
 }
@@ -165,10 +168,7 @@ pub async fn run_worker(running: &mut Running, core: &Core, parts: WorkerParts) 
         sizes: parts.sizes,
         ..Settings::named(parts.id)
     };
-    let worker_parts = Parts {
-        service: core.service.clone(),
-        panel: parts.panel,
-    };
+    let worker_parts = Parts { service: core.service.clone(), panel: parts.panel, ceiling: parts.ceiling };
     let mut worker = Worker::start(&worker_parts, settings).map_err(Failure::unavailable)?;
     worker.ready().await.map_err(Failure::unavailable)?;
     let stop = running.stopping();

@@ -100,6 +100,7 @@ impl Stack {
             connect: database.pool_options("publish", 2),
             following: following.clone(),
             sizes,
+            ceiling: config.spending.ceiling(),
             id: process_id("up"),
         };
         run_worker(&mut running, &core, parts).await?;
