@@ -8,9 +8,11 @@ use domain::{delivery::Submission, goods::Kind, ids::OrderId};
 /// One submission.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SubmitRequest {
+    /// Whose goods these are. Also the id of the delivery.
     pub order_id: OrderId,
     /// `goods:<order id>`, for providers that honour one.
     pub idempotency_key: String,
+    /// What is to be delivered, once.
     pub kind: Kind,
     /// Normalised Telegram username of the recipient.
     pub username: String,
@@ -31,6 +33,7 @@ impl Debug for SubmitRequest {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the goods adapter failed: {detail}")]
 pub struct AdapterError {
+    /// A stable code; no body, no address, no secret.
     pub detail: String,
 }
 

@@ -11,19 +11,28 @@ use domain::{
 /// What a provider can do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
+    /// It tells us when something happened: [`PaymentProvider::verify`] works.
     pub webhooks: bool,
+    /// It can be asked: [`PaymentProvider::poll`] works.
     pub polling: bool,
 }
 
 /// Status of a payment at its provider, in our words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
+    /// Can be paid.
     Pending,
+    /// A person has to do something first.
     RequiresAction,
+    /// Paid, not yet sure.
     Processing,
+    /// Paid.
     Succeeded,
+    /// Refused by the provider.
     Failed,
+    /// Withdrawn.
     Cancelled,
+    /// Its time ended unpaid.
     Expired,
 }
 
@@ -45,9 +54,13 @@ impl Status {
 /// Asks a provider for money.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateRequest {
+    /// Travels with the payment, so that it can be found again.
     pub order_id: OrderId,
+    /// Our record of the request.
     pub intent_id: IntentId,
+    /// What is to be paid.
     pub amount: Money,
+    /// What the customer reads; the adapter cuts it to what the provider takes.
     pub description: String,
     /// How long the request may be paid, in seconds.
     pub expires_in_seconds: i64,
@@ -56,20 +69,26 @@ pub struct CreateRequest {
 /// What a provider answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Created {
+    /// The provider's id of the payment.
     pub reference: String,
+    /// How far it is; [`Status::Succeeded`] when it was paid meanwhile.
     pub status: Status,
+    /// Where the customer pays, if it is a page. A bearer secret: never logged.
     pub checkout_url: Option<String>,
 }
 
 /// What a provider says of one payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observed {
+    /// The provider's id of the payment.
     pub reference: String,
     /// Our order id, if the provider carries it.
     pub merchant_reference: Option<String>,
+    /// How far it is.
     pub status: Status,
     /// Amount of the payment, in its own currency.
     pub amount: Money,
+    /// As in [`Created`].
     pub checkout_url: Option<String>,
 }
 
@@ -101,13 +120,22 @@ pub enum WebhookError {
 pub enum ProviderError {
     /// No answer, a 5xx, a 429, or refused credentials: trying later is right, and the request may have been carried out.
     #[error("the payment provider did not answer ({code})")]
-    Unavailable { code: String },
+    Unavailable {
+        /// Stable: `<provider>_timeout`, `<provider>_unreachable`, `<provider>_http_<status>`.
+        code: String,
+    },
     /// The provider refused.
     #[error("the payment provider refused ({code})")]
-    Refused { code: String },
+    Refused {
+        /// Stable: `<provider>_<its own name of the reason>` or `<provider>_http_<status>`.
+        code: String,
+    },
     /// An answer that is not of the provider's form.
     #[error("the payment provider answered with something else ({code})")]
-    Malformed { code: String },
+    Malformed {
+        /// Stable: `<provider>_malformed`, `<provider>_oversized`, …
+        code: String,
+    },
     /// Not part of what the provider can do.
     #[error("the payment provider cannot do this")]
     Unsupported,
@@ -136,7 +164,9 @@ pub type Header<'a> = (&'a str, &'a [u8]);
 pub trait PaymentProvider: Send + Sync + Debug {
     /// Stable slug: `manual`, `cryptobot`.
     fn slug(&self) -> &'static str;
+    /// What may be called.
     fn capabilities(&self) -> Capabilities;
+    /// Whether it takes payments in that currency.
     fn supports(&self, currency: Currency) -> bool;
     /// Seconds that an order paid through this provider may stay open.
     fn window_seconds(&self) -> i64;

@@ -13,7 +13,9 @@ pub use key_ring::KeyRing;
 /// Where a sealed value lives. The parts are bound with their lengths: no two places share a binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place<'a> {
+    /// Its table.
     pub table: &'a str,
+    /// Its column.
     pub column: &'a str,
     /// The row's key as text.
     pub row: &'a str,

@@ -8,16 +8,27 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "currencyType", rename_all = "lowercase")]
 pub enum Pricing {
-    Fiat { fiat: String },
-    Crypto { asset: String },
+    /// In a currency of a state; paid in a crypto currency at the rate of the moment.
+    Fiat {
+        /// As `RUB`.
+        fiat: String,
+    },
+    /// In a crypto currency. The product makes no such invoices, but a seller's app may.
+    Crypto {
+        /// As `USDT`.
+        asset: String,
+    },
 }
 
 /// How far an invoice came. That time has run out is decided when it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
+    /// Can be paid.
     Active,
+    /// Was paid.
     Paid,
+    /// Can no longer be paid.
     Expired,
 }
 
@@ -27,14 +38,21 @@ pub enum Status {
 pub struct Invoice {
     /// From 1, never reused.
     pub id: i64,
+    /// In which currency.
     pub pricing: Pricing,
     /// Decimal text without needless zeros.
     pub amount: String,
+    /// What the payer reads.
     pub description: Option<String>,
+    /// The seller's own reference.
     pub payload: Option<String>,
+    /// When it was made.
     pub created_at: Timestamp,
+    /// From when on it cannot be paid.
     pub expires_at: Option<Timestamp>,
+    /// As last recorded; see [`Invoice::status_at`].
     pub status: Status,
+    /// When it was paid.
     pub paid_at: Option<Timestamp>,
 }
 

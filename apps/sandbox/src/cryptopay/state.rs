@@ -11,31 +11,41 @@ use crate::journal::{Entry, Replay};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Effect {
+    /// By a seller.
     InvoiceCreated {
+        /// As it was made.
         invoice: Invoice,
     },
     /// By a payer. From here on update `update_id` is owed.
     InvoicePaid {
+        /// Which invoice.
         invoice_id: i64,
+        /// Which webhook.
         update_id: i64,
     },
     /// Before its time, by a test.
     InvoiceExpired {
+        /// Which invoice.
         invoice_id: i64,
     },
+    /// By its seller.
     InvoiceDeleted {
+        /// Which invoice.
         invoice_id: i64,
     },
     /// Where webhooks go from here on.
     WebhookSet {
+        /// Nowhere when absent.
         url: Option<String>,
     },
     /// A receiver answered 2xx.
     WebhookAcknowledged {
+        /// Which webhook.
         update_id: i64,
     },
     /// The tries were used up.
     WebhookGivenUp {
+        /// Which webhook.
         update_id: i64,
     },
 }

@@ -20,9 +20,13 @@ pub enum Kind {
 pub struct Sending {
     /// From 1, never reused.
     pub id: u64,
+    /// What was asked for.
     pub kind: Kind,
+    /// Who receives it.
     pub username: String,
+    /// Stars, or months.
     pub quantity: i64,
+    /// Telegram id of the buyer, if the caller knew it.
     pub user_id: Option<i64>,
 }
 
@@ -31,9 +35,15 @@ pub struct Sending {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Effect {
     /// Bought and delivered, whatever the caller got to see.
-    Delivered { sending: Sending },
+    Delivered {
+        /// The call.
+        sending: Sending,
+    },
     /// Refused with `{ok: false}`; nothing was bought.
-    Rejected { sending: Sending },
+    Rejected {
+        /// The call.
+        sending: Sending,
+    },
 }
 
 impl Effect {
