@@ -1,0 +1,13 @@
+#![cfg(test)]
+//! The doors, by requests as they come in.
+
+mod bodies;
+mod catalog;
+mod cryptopay;
+mod doors;
+mod golden;
+mod health;
+mod jobs;
+mod orders;
+mod payments;
+mod world;
