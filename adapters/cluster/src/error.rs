@@ -37,7 +37,7 @@ pub enum ClusterError {
     #[error("another omniflow process already runs the database in {}", .0.display())]
     InUse(PathBuf),
     /// There is no running server to attach to.
-    #[error("no database server runs in {}; start one with `omniflow up` or `omniflow db up`", .0.display())]
+    #[error("no database server runs in {}", .0.display())]
     NotRunning(PathBuf),
     /// Something alive claims the data directory, and we could not prove what it is.
     #[error(

@@ -20,6 +20,7 @@ pub mod high_water;
 pub mod hint;
 pub mod history;
 pub mod idempotency;
+pub mod inspection;
 pub mod installation;
 pub mod leases;
 pub mod migrate;

@@ -41,7 +41,7 @@ const MAY_WRITE: [&str; 5] = [
     "adapters/ports",
     "adapters/remnawave",
     "apps/sandbox",
-    "apps/worker/src/fulfillment",
+    "apps/worker/src/push.rs",
     "tests",
 ];
 const ONLY_NAMED_FOR_WIRING: [&str; 2] = ["apps/omniflow/src/wiring", "apps/worker/src"];

@@ -1,7 +1,9 @@
 //! One file a command.
 
 mod api;
+mod db;
 mod demo;
+mod doctor;
 mod events;
 mod sandbox;
 mod settings;
@@ -56,6 +58,8 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Api => block_on(api::run(config, dir)),
         Command::Worker => block_on(worker::run(config, dir)),
         Command::Sandbox => block_on(sandbox::run(dir)),
+        Command::Db(command) => block_on(db::run(command, config, dir)),
+        Command::Doctor(args) => block_on(doctor::run(args, config, dir)),
         Command::Events(command) => block_on(events::run(command, config, dir)),
         _ => Err(Failure::Unavailable("not wired yet".to_owned())),
     }

@@ -1,9 +1,9 @@
 //! The data directory: private, one process at a time where it matters, with the keys that `up` makes.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
+    fs::{File, OpenOptions, TryLockError},
     io::{self, Read as _, Write as _},
-    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -13,7 +13,8 @@ use secrets::{DataKey, Secret};
 
 use crate::failure::Failure;
 
-/// A data directory that exists, mode 0700.
+/// A data directory that exists, closed to others. (Root leaves it open for passing through: the private server runs as
+/// another account. What is secret in it is protected file by file.)
 #[derive(Debug)]
 pub struct DataDir {
     root: PathBuf,
@@ -31,16 +32,10 @@ impl DataDir {
     /// # Errors
     /// [`Failure::Unavailable`] when it cannot be made.
     pub fn open(root: &Path) -> Result<Self, Failure> {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(root)
-            .map_err(|error| {
-                Failure::unavailable(format!("the data directory {} cannot be made: {error}", root.display()))
-            })?;
-        Ok(Self {
-            root: fs::canonicalize(root)?,
-        })
+        let root = cluster::prepare(root).map_err(|error| {
+            Failure::unavailable(format!("the data directory {} cannot be made: {error}", root.display()))
+        })?;
+        Ok(Self { root })
     }
 
     /// Its absolute path.
@@ -122,6 +117,7 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn keys_are_made_once_and_kept() {
