@@ -1,6 +1,6 @@
 //! Payment providers.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 
 use async_trait::async_trait;
 use domain::{
@@ -66,8 +66,8 @@ pub struct CreateRequest {
     pub expires_in_seconds: i64,
 }
 
-/// What a provider answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a provider answered. Printed without its link.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Created {
     /// The provider's id of the payment.
     pub reference: String,
@@ -77,8 +77,8 @@ pub struct Created {
     pub checkout_url: Option<String>,
 }
 
-/// What a provider says of one payment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a provider says of one payment. Printed without its link.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Observed {
     /// The provider's id of the payment.
     pub reference: String,
@@ -90,6 +90,26 @@ pub struct Observed {
     pub amount: Money,
     /// As in [`Created`].
     pub checkout_url: Option<String>,
+}
+
+impl Debug for Created {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Created")
+            .field("reference", &self.reference)
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Debug for Observed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observed")
+            .field("reference", &self.reference)
+            .field("merchant_reference", &self.merchant_reference)
+            .field("status", &self.status)
+            .field("amount", &self.amount)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A verified webhook.

@@ -24,6 +24,7 @@ async fn an_invoice_is_made_seen_and_paid() {
     let wanted = request(1, 29_900, "RUB");
     let made = rig.provider.create(&wanted).await.expect("an invoice");
     assert_eq!(made.status, Status::Pending);
+    assert!(!format!("{made:?}").contains("/pay/"), "a link is a bearer secret");
     assert!(
         made.checkout_url
             .as_deref()
