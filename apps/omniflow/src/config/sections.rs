@@ -106,7 +106,10 @@ pub struct Spending {
 impl Spending {
     /// As the use cases take it.
     pub fn ceiling(self) -> Option<SpendCeiling> {
-        self.limit_minor.map(|amount_minor| SpendCeiling { amount_minor, window: self.window })
+        self.limit_minor.map(|amount_minor| SpendCeiling {
+            amount_minor,
+            window: self.window,
+        })
     }
 }
 

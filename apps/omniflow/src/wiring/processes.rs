@@ -168,7 +168,11 @@ pub async fn run_worker(running: &mut Running, core: &Core, parts: WorkerParts) 
         sizes: parts.sizes,
         ..Settings::named(parts.id)
     };
-    let worker_parts = Parts { service: core.service.clone(), panel: parts.panel, ceiling: parts.ceiling };
+    let worker_parts = Parts {
+        service: core.service.clone(),
+        panel: parts.panel,
+        ceiling: parts.ceiling,
+    };
     let mut worker = Worker::start(&worker_parts, settings).map_err(Failure::unavailable)?;
     worker.ready().await.map_err(Failure::unavailable)?;
     let stop = running.stopping();

@@ -32,7 +32,7 @@ pub(crate) struct Installation {
     settings: Vec<(&'static str, String)>,
     _sandbox: Process,
     _api: Process,
-    db: TestDb,
+    _db: TestDb,
 }
 
 impl Installation {
@@ -54,15 +54,25 @@ impl Installation {
         let sandbox = Process::start("sandbox", dir.path(), &[]);
         wait_for(Duration::from_secs(20), || dir.path().join("sandbox.json").exists()).await;
         let api = Process::start("api", dir.path(), &settings);
-        wait_for(Duration::from_secs(30), || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()).await;
-        let options = PoolOptions { url: db.owner_url.clone(), size: 4, process: "drill" };
+        wait_for(Duration::from_secs(30), || {
+            std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+        })
+        .await;
+        let options = PoolOptions {
+            url: db.owner_url.clone(),
+            size: 4,
+            process: "drill",
+        };
         let pool = general_pool(&options).await.expect("the database answers");
-        Self { dir, pool, shop_url: format!("http://127.0.0.1:{port}"), settings, _sandbox: sandbox, _api: api, db }
-    }
-
-    /// The database's owner, for questions that no product code asks.
-    pub(crate) fn owner_url(&self) -> &str {
-        &self.db.owner_url
+        Self {
+            dir,
+            pool,
+            shop_url: format!("http://127.0.0.1:{port}"),
+            settings,
+            _sandbox: sandbox,
+            _api: api,
+            _db: db,
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -79,10 +89,12 @@ impl Installation {
     }
 
     /// One more worker, which crashes at a failpoint.
-    pub(crate) fn crashing_worker(&self, failpoints: &str) -> Process {
-        let mut settings = self.settings.clone();
-        settings.push(("FAILPOINTS", failpoints.to_owned()));
-        Process::start("worker", self.path(), &settings)
+    pub(crate) fn crashing_worker(&self, failpoints: &str, settings: &[(&'static str, &str)]) -> Process {
+        let mut all = self.settings.clone();
+        all.retain(|(name, _)| settings.iter().all(|(other, _)| name != other));
+        all.extend(settings.iter().map(|(name, value)| (*name, (*value).to_owned())));
+        all.push(("FAILPOINTS", failpoints.to_owned()));
+        Process::start("worker", self.path(), &all)
     }
 
     /// Waits until so many orders are settled (fulfilled or parked) and the outbox is empty; answers how long that took.
@@ -91,7 +103,11 @@ impl Installation {
         let started = Instant::now();
         loop {
             let now = summary(&self.pool).await.expect("the tables can be read");
-            let parked: BTreeSet<_> = parked_orders(&self.pool).await.expect("the tables can be read").into_iter().collect();
+            let parked: BTreeSet<_> = parked_orders(&self.pool)
+                .await
+                .expect("the tables can be read")
+                .into_iter()
+                .collect();
             let done = usize::try_from(now.fulfilled).unwrap_or_default() + parked.len();
             let settled = done >= orders && now.outbox_pending == 0;
             if settled || started.elapsed() > patience {
@@ -110,11 +126,17 @@ impl Installation {
 async fn wait_for(patience: Duration, ready: impl Fn() -> bool) {
     let deadline = Instant::now() + patience;
     while !ready() {
-        assert!(Instant::now() < deadline, "a process of the installation did not come up");
+        assert!(
+            Instant::now() < deadline,
+            "a process of the installation did not come up"
+        );
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
 fn free_port() -> u16 {
-    TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).expect("a free port").port()
+    TcpListener::bind(("127.0.0.1", 0))
+        .and_then(|listener| listener.local_addr())
+        .expect("a free port")
+        .port()
 }

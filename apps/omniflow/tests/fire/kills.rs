@@ -19,10 +19,21 @@ fn buy(installation: &Installation, lanes: usize, each: usize) -> JoinSet<Vec<(U
         buying.spawn(async move {
             let mut paid = Vec::new();
             for _ in 0..each {
-                let order = shop.buy_plan(Uuid::new_v4(), Uuid::new_v4(), PLAN).await.expect("the order is placed");
-                let payment = shop.ask_for_money(Uuid::new_v4(), order.id, "manual").await.expect("the payment is asked for");
-                shop.approve(Uuid::new_v4(), payment.id).await.expect("the payment settles");
-                paid.push((order.id, order.subscription_id.expect("a plan order has a subscription")));
+                let order = shop
+                    .buy_plan(Uuid::new_v4(), Uuid::new_v4(), PLAN)
+                    .await
+                    .expect("the order is placed");
+                let payment = shop
+                    .ask_for_money(Uuid::new_v4(), order.id, "manual")
+                    .await
+                    .expect("the payment is asked for");
+                shop.approve(Uuid::new_v4(), payment.id)
+                    .await
+                    .expect("the payment settles");
+                paid.push((
+                    order.id,
+                    order.subscription_id.expect("a plan order has a subscription"),
+                ));
             }
             paid
         });
@@ -51,12 +62,23 @@ async fn workers_killed_twenty_times_during_five_hundred_orders_lose_and_double_
     while let Some(lane) = buying.join_next().await {
         plans.extend(lane.expect("no buyer fails"));
     }
-    let patience = Duration::from_secs(60).saturating_sub(killed_last.elapsed()).max(Duration::from_secs(30));
+    let patience = Duration::from_secs(60)
+        .saturating_sub(killed_last.elapsed())
+        .max(Duration::from_secs(30));
     let (_, summary, parked) = installation.settle(ORDERS, patience).await;
-    eprintln!("settled {:.1} s after the last kill: {summary:?}", killed_last.elapsed().as_secs_f64());
+    eprintln!(
+        "settled {:.1} s after the last kill: {summary:?}",
+        killed_last.elapsed().as_secs_f64()
+    );
     let verdict = installation.verdict(&plans, &[], &parked);
     assert_eq!(plans.len(), ORDERS);
-    assert!(verdict.lost.is_empty() && verdict.duplicated.is_empty() && verdict.duplicate_users == 0, "{verdict:?}");
+    assert!(
+        verdict.lost.is_empty() && verdict.duplicated.is_empty() && verdict.duplicate_users == 0,
+        "{verdict:?}"
+    );
     assert_eq!((summary.fulfilled, parked.len()), (500, 0), "not all settled in time");
-    assert!(workers.iter_mut().all(crate::process::Process::runs), "a worker ended by itself");
+    assert!(
+        workers.iter_mut().all(crate::process::Process::runs),
+        "a worker ended by itself"
+    );
 }

@@ -14,13 +14,21 @@ pub(crate) struct Process(Child);
 impl Process {
     /// Starts `omniflow <command>` with nothing of our environment but the paths to programs. Its log goes beside the data.
     pub(crate) fn start(command: &str, dir: &Path, settings: &[(&str, String)]) -> Self {
-        let log = File::options().create(true).append(true).open(dir.join(format!("{command}.log"))).expect("a log file");
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(dir.join(format!("{command}.log")))
+            .expect("a log file");
         let child = Command::new(env!("CARGO_BIN_EXE_omniflow"))
             .arg("--data-dir")
             .arg(dir)
             .arg(command)
             .env_clear()
-            .envs(["PATH", "HOME"].into_iter().filter_map(|name| Some((name, std::env::var_os(name)?))))
+            .envs(
+                ["PATH", "HOME"]
+                    .into_iter()
+                    .filter_map(|name| Some((name, std::env::var_os(name)?))),
+            )
             .envs(settings.iter().map(|(name, value)| (*name, value.as_str())))
             .stdin(Stdio::null())
             .stdout(log.try_clone().expect("a second handle"))
