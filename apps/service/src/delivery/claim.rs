@@ -21,10 +21,10 @@ use super::{Claim, Deliveries, Fault, Handed, JobRef, KIND, Poll, SUBMISSION, Su
 use crate::fulfillment::refused;
 
 /// Wait while the provider is not configured in this installation.
-const UNCONFIGURED: Duration = Duration::from_secs(60);
+const UNCONFIGURED: Duration = Duration::from_mins(1);
 
 /// Wait while the ceiling is reached.
-const CEILING: Duration = Duration::from_secs(600);
+const CEILING: Duration = Duration::from_mins(10);
 
 const TRIES: u32 = 5;
 

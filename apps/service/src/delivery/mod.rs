@@ -34,7 +34,7 @@ pub use schedule::ScheduleReport;
 pub const KIND: &str = "goods_delivery";
 
 /// From the start of a submission on, nobody touches it for so long: longer than a gateway may take, and than a run may last.
-pub const SUBMISSION: Duration = Duration::from_secs(120);
+pub const SUBMISSION: Duration = Duration::from_mins(2);
 
 /// The most that may be spent at one provider in one currency within a span of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

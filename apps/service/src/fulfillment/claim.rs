@@ -23,7 +23,7 @@ const TRIES: u32 = 5;
 const LEASE_WAIT: Duration = Duration::from_secs(2);
 
 /// Wait when the change that an operation is for is not due although the operation is: another clock is ahead.
-const NOTHING_DUE: Duration = Duration::from_secs(60);
+const NOTHING_DUE: Duration = Duration::from_mins(1);
 
 /// What the row and the stream say together.
 enum Plan {

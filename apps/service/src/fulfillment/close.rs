@@ -109,7 +109,7 @@ impl Fulfillment {
             return Ok(Claim::Over);
         }
         self.conclude(&mut open, &case, &ending).await?;
-        if taken_over {
+        if taken_over || operation.unanswered {
             self.open_reconcile_in(&mut open, &late_write::Wanted::after(&case, reconcile, LATE_WRITE))
                 .await?;
         }

@@ -72,6 +72,12 @@ impl Fulfillment {
     /// # Errors
     /// As [`Self::record_failure`].
     pub async fn record_interrupted(&self, claimed: &Claimed, sent: bool, until: Instant) -> Result<Handed, Fault> {
+        let interrupted = CallFailure {
+            class: FailureClass::Passing,
+            code: INTERRUPTED.to_owned(),
+            sent,
+            unanswered: sent,
+        };
         let again = Again {
             code: INTERRUPTED,
             delay: Duration::ZERO,
@@ -79,12 +85,13 @@ impl Fulfillment {
             unanswered: sent,
         };
         let reconcile = self.ids.next();
-        persist(until, || self.put_back(claimed, again, Told::Nobody, sent, reconcile))
-            .await
-            .map(|put| match put {
-                Attempted::Handed(handed) => handed,
-                Attempted::Ends(_) => Handed::Snooze(Duration::ZERO),
-            })
+        persist(until, || async {
+            match self.put_back(claimed, again, Told::Nobody, sent, reconcile).await? {
+                Attempted::Handed(handed) => Ok(handed),
+                Attempted::Ends(ending) => self.end_failed(claimed, &interrupted, &ending, reconcile).await,
+            }
+        })
+        .await
     }
 
     async fn try_record_failure(

@@ -12,7 +12,7 @@ use store::{
 use super::{Fault, Fulfillment, late_write::Wanted};
 
 /// How long a lease must have ended: its operation's own next run is faster.
-const AGE: Duration = Duration::from_secs(60);
+const AGE: Duration = Duration::from_mins(1);
 
 /// How long released leases are kept.
 const KEEP: Duration = Duration::from_hours(24);

@@ -38,7 +38,7 @@ pub use revive::ReviveReport;
 pub const LEASE: Duration = Duration::from_secs(30);
 
 /// How long after a possibly lost request the panel is converged once more.
-pub const LATE_WRITE: Duration = Duration::from_secs(60);
+pub const LATE_WRITE: Duration = Duration::from_mins(1);
 
 /// Kind of the queue's jobs, of dead letters and of metrics.
 pub const KIND: &str = "fulfillment";

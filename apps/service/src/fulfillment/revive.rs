@@ -9,7 +9,7 @@ use store::{StoreError, reconciles};
 use super::{Fault, Fulfillment, job_metadata};
 
 /// How long something must have been due.
-const AGE: Duration = Duration::from_secs(60);
+const AGE: Duration = Duration::from_mins(1);
 
 /// At most so many a pass.
 const BATCH: i64 = 500;

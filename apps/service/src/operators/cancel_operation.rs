@@ -52,9 +52,7 @@ impl Service {
                 // It has just ended, or is being retried: look again.
                 return Err(StoreError::Conflict.into());
             }
-            if let Some(queue) = &self.queue {
-                cancel_job(queue, &mut work, &found).await?;
-            }
+            // The job is left alone: cutting its call off would only leave a request without an answer.
             work.commit().await?;
             return Ok(Cancellation::Marked);
         }

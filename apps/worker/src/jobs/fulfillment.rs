@@ -123,8 +123,8 @@ impl FulfillmentJobs {
         until: Instant,
     ) -> Result<Outcome, Failure> {
         match self.fulfillment.record_interrupted(claimed, sender.sent, until).await {
-            Ok(_) if run.is_stopping() => Err(Failure::Interrupted),
             Ok(Handed::Ended) => Ok(Outcome::Done),
+            Ok(_) if run.is_stopping() => Err(Failure::Interrupted),
             Ok(_) => Ok(Outcome::Snooze(Duration::ZERO)),
             Err(_) if run.is_stopping() => Err(Failure::Interrupted),
             Err(fault) => Err(unrecorded(claimed, &fault)),

@@ -27,7 +27,7 @@ const AT_ONCE: usize = 8;
 const NO_PLACE: Duration = Duration::from_secs(1);
 
 /// Wait without a data key.
-const NO_KEY: Duration = Duration::from_secs(60);
+const NO_KEY: Duration = Duration::from_mins(1);
 
 /// Wait after a claim that the database did not answer.
 const NO_ANSWER: Duration = Duration::from_secs(2);

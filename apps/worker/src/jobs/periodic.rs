@@ -106,7 +106,7 @@ impl Handler<PeriodicArgs> for PeriodicJobs {
     }
 
     fn retry_delay(&self, _attempt: i32) -> Duration {
-        Duration::from_secs(60)
+        Duration::from_mins(1)
     }
 
     async fn run(&self, run: Run, args: PeriodicArgs) -> Result<Outcome, Failure> {

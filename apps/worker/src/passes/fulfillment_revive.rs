@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{PassParts, Running, report};
 
 pub(super) const NAME: &str = "fulfillment_revive";
-pub(super) const INTERVAL: Duration = Duration::from_secs(300);
+pub(super) const INTERVAL: Duration = Duration::from_mins(5);
 pub(super) const TIMEOUT: Duration = INTERVAL;
 
 pub(super) fn run(parts: &PassParts) -> Running<'_> {

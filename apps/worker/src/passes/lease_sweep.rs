@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{PassParts, Running, report};
 
 pub(super) const NAME: &str = "lease_sweep";
-pub(super) const INTERVAL: Duration = Duration::from_secs(60);
+pub(super) const INTERVAL: Duration = Duration::from_mins(1);
 pub(super) const TIMEOUT: Duration = INTERVAL;
 
 pub(super) fn run(parts: &PassParts) -> Running<'_> {

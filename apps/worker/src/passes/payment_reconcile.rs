@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{PassParts, Running, caller, report};
 
 pub(super) const NAME: &str = "payment_reconcile";
-pub(super) const INTERVAL: Duration = Duration::from_secs(60);
+pub(super) const INTERVAL: Duration = Duration::from_mins(1);
 pub(super) const TIMEOUT: Duration = INTERVAL;
 
 const BATCH: i64 = 100;

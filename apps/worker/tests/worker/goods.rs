@@ -39,7 +39,7 @@ async fn a_submission_that_was_surely_not_executed_is_repeated_on_schedule() {
     shop.goods.fails(FailureClass::Retryable, "http_429");
     assert_eq!(
         shop.run(&stage, order).await,
-        Ok(Outcome::Snooze(Duration::from_secs(120)))
+        Ok(Outcome::Snooze(Duration::from_mins(2)))
     );
     assert!(
         matches!(shop.run(&stage, order).await, Ok(Outcome::Snooze(_))),
@@ -65,7 +65,7 @@ async fn six_submissions_are_the_end_and_the_debt_is_named() {
     }
     let delivery = stage.delivery(order).await;
     assert!(matches!(delivery.state, State::Failed { code } if code == "attempts_exhausted"));
-    assert_eq!(delivery.refund_owed.map(|owed| owed.amount_minor()), Some(500));
+    assert_eq!(delivery.refund_owed.map(domain::money::Money::amount_minor), Some(500));
     assert_eq!(shop.goods.submitted().len(), 6);
     assert_eq!(stage.count("select count(*) from dead_letters").await, 1);
     assert_eq!(shop.deliveries.schedule().await.unwrap().due, 0);
@@ -161,9 +161,9 @@ async fn an_accepted_submission_is_only_asked_for() {
     shop.goods.polls(Some(Submission::Delivered));
     assert_eq!(
         shop.run(&stage, order).await,
-        Ok(Outcome::Snooze(Duration::from_secs(60)))
+        Ok(Outcome::Snooze(Duration::from_mins(1)))
     );
-    for expected in [Outcome::Snooze(Duration::from_secs(60)), Outcome::Done] {
+    for expected in [Outcome::Snooze(Duration::from_mins(1)), Outcome::Done] {
         stage.clock.advance(TimeDelta::seconds(61));
         stage.delivery_due(order).await;
         assert_eq!(shop.run(&stage, order).await, Ok(expected));
@@ -197,7 +197,7 @@ async fn the_ceiling_holds_back_what_would_pass_it() {
     assert_eq!(shop.run(&stage, one).await, Ok(Outcome::Done));
     assert_eq!(
         shop.run(&stage, other).await,
-        Ok(Outcome::Snooze(Duration::from_secs(600)))
+        Ok(Outcome::Snooze(Duration::from_mins(10)))
     );
     assert_eq!(shop.goods.submitted().len(), 1);
     assert_eq!(stage.delivery(other).await.state, State::Owed, "no attempt was used");

@@ -1,7 +1,13 @@
 //! The worker against a real database, with a panel and a goods provider in memory.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test whose ground is missing has nothing better to say"
+)]
+
 mod fulfillment;
 mod goods;
+mod operators;
 mod retries;
 mod running;
 mod support;

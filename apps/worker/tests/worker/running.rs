@@ -121,7 +121,7 @@ async fn a_request_that_lands_after_its_writer_was_killed_is_undone() {
 async fn b65_a_stop_hands_back_what_it_cut_off_at_no_cost() {
     let stage = Stage::new().await;
     let paid = stage.purchase().await;
-    stage.panel.then(Script::Slow(Duration::from_secs(60)));
+    stage.panel.then(Script::Slow(Duration::from_mins(1)));
     let worker = stage.worker("stops");
     until(
         &stage,

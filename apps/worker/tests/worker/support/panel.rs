@@ -21,6 +21,8 @@ pub(crate) enum Script {
     Slow(Duration),
     /// Taken in now, done after a while, and never answered.
     LateUnanswered(Duration),
+    /// A bug.
+    Panic,
 }
 
 #[derive(Debug, Default)]
@@ -131,6 +133,7 @@ impl FakePanel {
                 });
                 lost()
             }
+            (Some(Script::Panic), _) => panic!("a bug of the client"),
             (None, None) => change(&mut self.0.lock().unwrap()),
         }
     }
