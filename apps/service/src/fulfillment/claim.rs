@@ -179,7 +179,7 @@ impl Fulfillment {
             job,
             operation,
             target,
-            Begun {
+            &Begun {
                 attempt,
                 token,
                 unanswered,
@@ -232,7 +232,7 @@ struct Begun {
     unanswered: bool,
 }
 
-fn claimed(job: JobRef, operation: &Operation, target: Target, begun: Begun) -> Claimed {
+fn claimed(job: JobRef, operation: &Operation, target: Target, begun: &Begun) -> Claimed {
     let Entitlement {
         applied_version,
         remote_user_id,

@@ -124,9 +124,8 @@ impl FulfillmentJobs {
     ) -> Result<Outcome, Failure> {
         match self.fulfillment.record_interrupted(claimed, sender.sent, until).await {
             Ok(Handed::Ended) => Ok(Outcome::Done),
-            Ok(_) if run.is_stopping() => Err(Failure::Interrupted),
+            Ok(_) | Err(_) if run.is_stopping() => Err(Failure::Interrupted),
             Ok(_) => Ok(Outcome::Snooze(Duration::ZERO)),
-            Err(_) if run.is_stopping() => Err(Failure::Interrupted),
             Err(fault) => Err(unrecorded(claimed, &fault)),
         }
     }

@@ -39,6 +39,7 @@ pub(crate) struct Stage {
 
 /// A paid order and what it opened.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_field_names, reason = "they are ids, and named as everywhere")]
 pub(crate) struct Paid {
     pub(crate) order_id: Uuid,
     pub(crate) entitlement_id: Uuid,
@@ -143,6 +144,7 @@ impl Stage {
         paid
     }
 
+    #[expect(clippy::too_many_lines, reason = "one unit of work, told in one piece")]
     async fn order(&self, paid: Paid, operation: Operation, kind: OperationKind, effective_at: Option<Timestamp>) {
         let at = self.clock.now();
         let (order_id, entitlement_id) = (OrderId::new(paid.order_id), EntitlementId::new(paid.entitlement_id));
