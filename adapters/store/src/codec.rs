@@ -15,7 +15,10 @@ use sqlx::{
 use crate::StoreError;
 
 /// RFC 8785 JSON of a value: what is inserted and what is hashed.
-pub(crate) fn canonical(value: &impl Serialize) -> Result<String, StoreError> {
+///
+/// # Errors
+/// [`StoreError::Unstorable`] for text with U+0000; [`StoreError::Corrupt`] for what JSON cannot hold.
+pub fn canonical(value: &impl Serialize) -> Result<String, StoreError> {
     let text =
         serde_json_canonicalizer::to_string(value).map_err(|reason| StoreError::corrupt("a value to store", reason))?;
     if holds_nul(&text) {

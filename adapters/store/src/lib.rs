@@ -39,7 +39,7 @@ pub mod unit_of_work;
 pub mod verify;
 pub mod webhooks;
 
-pub use codec::{Decoder, decode_event};
+pub use codec::{Decoder, canonical, decode_event};
 pub use error::StoreError;
 pub use hint::Hinter;
 pub use idempotency::{Claim, KeyedRequest, StoredAnswer};

@@ -1,0 +1,51 @@
+//! `bench`: the core against plain SQL that does the same work the classic way (begin, loads, inserts, commit), on the same database, in
+//! the same minute. Rates differ between machines by an order of magnitude and within one by the load of its disk; ratios hold.
+
+mod append;
+mod ground;
+mod interleave;
+mod replay;
+mod report;
+mod seed;
+mod settle;
+mod settle_raw;
+
+pub(crate) use ground::Ground;
+pub(crate) use interleave::{Shape, Side, compare};
+pub(crate) use report::Report;
+
+use std::{collections::BTreeMap, path::PathBuf, process::ExitCode, time::Duration};
+
+use crate::{
+    cli::{BenchArgs, Scenario},
+    commands::say,
+    failure::Failure,
+};
+
+/// Runs the scenarios one after the other, each on a database of its own, and prints a line for each.
+pub(crate) async fn run(args: &BenchArgs, data_dir: PathBuf, settings: BTreeMap<String, String>) -> Result<ExitCode, Failure> {
+    let shape = Shape { rounds: args.rounds, span: Duration::from_secs(args.seconds.into()), tasks: args.tasks };
+    for scenario in &args.scenario {
+        let ground = Ground::start(data_dir.join("bench"), settings.clone()).await?;
+        let outcome = one(*scenario, args, shape, &ground).await;
+        ground.stop().await?;
+        let report = outcome?;
+        if args.json {
+            say(&serde_json::to_string(&report).map_err(Failure::unavailable)?);
+        } else {
+            say(&report.to_string());
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn one(scenario: Scenario, args: &BenchArgs, shape: Shape, ground: &Ground) -> Result<Report, Failure> {
+    match scenario {
+        Scenario::Append => append::run(ground, shape).await,
+        Scenario::Settle => settle::run(ground, shape).await,
+        Scenario::Replay => replay::run(ground, shape, args.events).await,
+        Scenario::Publish | Scenario::Latency | Scenario::Rebuild => {
+            Err(Failure::Usage("this scenario is not measured yet".to_owned()))
+        }
+    }
+}
