@@ -10,6 +10,7 @@
 
 mod append;
 mod buffer;
+mod columns;
 mod forms;
 mod store;
 mod stream;

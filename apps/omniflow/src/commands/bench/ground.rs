@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use cluster::{Cluster, Options};
-use sqlx::PgPool;
+use sqlx::{Connection as _, PgConnection, PgPool};
 use store::{Mode, PoolOptions, command_pool, general_pool, migrate};
 
 use crate::failure::Failure;
@@ -47,6 +47,14 @@ impl Ground {
     /// Address, as the owner.
     pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// What autovacuum would have done by the time that a log of this size has grown.
+    pub(crate) async fn vacuum(&self) -> Result<(), Failure> {
+        let mut owner = PgConnection::connect(&self.url).await?;
+        sqlx::query("vacuum analyze").execute(&mut owner).await?;
+        owner.close().await?;
+        Ok(())
     }
 
     /// A pool as commands have it. Both sides of a comparison get one each, with the same settings.

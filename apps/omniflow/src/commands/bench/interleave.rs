@@ -110,7 +110,8 @@ async fn one_task<S: Side>(side: &S, start: Instant, span: Duration) -> Result<(
             break;
         }
         units = units.saturating_add(done);
-        latencies.saturating_record(u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX));
+        let micros = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+        latencies.record(micros).map_err(Failure::unavailable)?;
     }
     Ok((units, latencies))
 }

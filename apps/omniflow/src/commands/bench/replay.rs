@@ -30,6 +30,7 @@ pub(crate) async fn run(ground: &Ground, shape: Shape, events: u32) -> Result<Re
     };
     let pool = ground.general_pool(2).await?;
     fill(&pool, usize::try_from(events).unwrap_or(usize::MAX)).await?;
+    ground.vacuum().await?;
     let last: i64 = sqlx::query_scalar("select coalesce(max(position), 0) from events").fetch_one(&pool).await?;
     let ours = Ours { pool: pool.clone(), last };
     compare(subject, &Arc::new(ours), &Arc::new(Raw { pool }), Shape { tasks: 1, ..shape }).await
@@ -47,7 +48,6 @@ async fn fill(pool: &PgPool, events: usize) -> Result<(), Failure> {
         written = written.saturating_add(rows.len());
         rows.insert(pool, &metadata).await?;
     }
-    sqlx::query("vacuum analyze events").execute(pool).await.ok();
     Ok(())
 }
 
