@@ -2,9 +2,14 @@
 
 mod api;
 mod db;
+mod deliveries;
 mod demo;
 mod doctor;
 mod events;
+mod jobs;
+mod operator;
+mod outbox;
+mod projections;
 mod sandbox;
 mod settings;
 mod up;
@@ -61,7 +66,12 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Db(command) => block_on(db::run(command, config, dir)),
         Command::Doctor(args) => block_on(doctor::run(args, config, dir)),
         Command::Events(command) => block_on(events::run(command, config, dir)),
-        _ => Err(Failure::Unavailable("not wired yet".to_owned())),
+        Command::Projections(command) => block_on(projections::run(command, config, dir)),
+        Command::Outbox(command) => block_on(outbox::run(command, config, dir)),
+        Command::Jobs(command) => block_on(jobs::run(command, config, dir)),
+        Command::Deliveries(command) => block_on(deliveries::run(command, config, dir)),
+        Command::Bench(_) => Err(Failure::Unavailable("not wired yet".to_owned())),
+        Command::Config(_) | Command::Completions { .. } | Command::Man => Ok(ExitCode::SUCCESS),
     }
 }
 

@@ -40,6 +40,16 @@ pub struct Adapters {
 }
 
 impl Adapters {
+    /// Nothing outside: for commands that only read and decide.
+    pub fn none() -> Self {
+        Self {
+            panel: None,
+            payments: PaymentProviders::default(),
+            goods: GoodsProviders::default(),
+            catalog: Arc::default(),
+        }
+    }
+
     /// Builds what an installation of this mode talks to.
     ///
     /// # Errors
