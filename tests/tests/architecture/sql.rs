@@ -1,8 +1,15 @@
-//! SQL has homes: the store, the read models, the queue's few statements, the private server.
+//! SQL has homes: the store, the read models, the queue's few statements, the private server, the benchmarks' twins.
 
 use crate::sources::{code_lines, is_test, read, rust_below};
 
-const HOMES: [&str; 4] = ["adapters/store", "adapters/queue", "adapters/cluster", "projectors"];
+const HOMES: [&str; 5] = [
+    "adapters/store",
+    "adapters/queue",
+    "adapters/cluster",
+    "projectors",
+    // The plain twins that the benchmarks compare with.
+    "apps/omniflow/src/commands/bench",
+];
 /// How a statement begins; compared without regard to case and only at the start of a string.
 const BEGINNINGS: [&str; 9] = [
     "select ",

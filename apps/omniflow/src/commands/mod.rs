@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod api;
+mod bench;
 mod db;
 mod deliveries;
 mod demo;
@@ -27,6 +28,7 @@ use crate::{
     cli::{Cli, Command},
     config::{Config, LogFormat, Vars},
     failure::Failure,
+    wiring::database::server_settings,
 };
 
 /// What is logged when RUST_LOG says nothing.
@@ -70,8 +72,9 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Outbox(command) => block_on(outbox::run(command, config, dir)),
         Command::Jobs(command) => block_on(jobs::run(command, config, dir)),
         Command::Deliveries(command) => block_on(deliveries::run(command, config, dir)),
-        Command::Bench(_) => Err(Failure::Unavailable("not wired yet".to_owned())),
         Command::Config(_) | Command::Completions { .. } | Command::Man => Ok(ExitCode::SUCCESS),
+        // Nothing of the settings reaches a benchmark but where the server programs are.
+        Command::Bench(args) => block_on(bench::run(args, server_settings(&config))),
     }
 }
 

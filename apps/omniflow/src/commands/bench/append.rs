@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{
-    ids::OrderId,
-    money::Currency,
-    order::Order,
-};
+use domain::{ids::OrderId, money::Currency, order::Order};
 use ports::ids::{Ids, SystemIds};
 use sqlx::PgPool;
 use store::{Store, StreamId, canonical};
@@ -28,7 +24,10 @@ pub(crate) async fn run(ground: &Ground, shape: Shape) -> Result<Report, Failure
         unit: "command",
         raw_is: "begin, select the stream, insert the event, commit; no decision, no decoding, no hash",
     };
-    let ours = Ours { store: Store::new(ground.command_pool(shape.tasks).await?), currency: currency()? };
+    let ours = Ours {
+        store: Store::new(ground.command_pool(shape.tasks).await?),
+        currency: currency()?,
+    };
     let raw = Raw::new(ground.command_pool(shape.tasks).await?)?;
     compare(subject, &Arc::new(ours), &Arc::new(raw), shape).await
 }
@@ -49,7 +48,10 @@ impl Side for Ours {
     type Task = Growing;
 
     fn task(&self) -> Growing {
-        Growing { case: Case::new(), sequence: 0 }
+        Growing {
+            case: Case::new(),
+            sequence: 0,
+        }
     }
 
     async fn step(&self, task: &mut Growing) -> Result<u64, Failure> {
@@ -83,13 +85,21 @@ impl Raw {
         let mut order = Order::default();
         let currency = currency()?;
         let mut payload = String::new();
-        for command in [case.place(currency), case.open_intent(), case.payment("event-2".to_owned(), 1_000, currency)?] {
+        for command in [
+            case.place(currency),
+            case.open_intent(),
+            case.payment("event-2".to_owned(), 1_000, currency)?,
+        ] {
             for event in domain::aggregate::Decide::decide(&order, command).map_err(Failure::unavailable)? {
                 payload = canonical(&event)?;
                 cqrs_es::Aggregate::apply(&mut order, event);
             }
         }
-        Ok(Self { pool, metadata: metadata_text()?, payload })
+        Ok(Self {
+            pool,
+            metadata: metadata_text()?,
+            payload,
+        })
     }
 }
 

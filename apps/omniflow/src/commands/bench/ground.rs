@@ -16,7 +16,7 @@ const SHARED_BUFFERS_MB: u32 = 512;
 /// A migrated database.
 pub(crate) struct Ground {
     url: String,
-    cluster: Option<Cluster>,
+    cluster: Cluster,
 }
 
 impl Ground {
@@ -30,23 +30,9 @@ impl Ground {
         };
         let cluster = Cluster::start(&options).await.map_err(Failure::unavailable)?;
         cluster.ensure_database(DATABASE).await.map_err(Failure::unavailable)?;
-        let ground = Self { url: cluster.owner_url(DATABASE), cluster: Some(cluster) };
-        ground.migrated().await
-    }
-
-    /// Uses an empty database of a server that runs.
-    pub(crate) async fn at(url: String) -> Result<Self, Failure> {
-        Self { url, cluster: None }.migrated().await
-    }
-
-    async fn migrated(self) -> Result<Self, Failure> {
-        migrate(&self.url, Mode::Sandbox).await?;
-        Ok(self)
-    }
-
-    /// Address, as the owner.
-    pub(crate) fn url(&self) -> &str {
-        &self.url
+        let url = cluster.owner_url(DATABASE);
+        migrate(&url, Mode::Sandbox).await?;
+        Ok(Self { url, cluster })
     }
 
     /// What autovacuum would have done by the time that a log of this size has grown.
@@ -69,14 +55,15 @@ impl Ground {
 
     /// Settings of a pool.
     pub(crate) fn options(&self, size: u32) -> PoolOptions {
-        PoolOptions { url: self.url.clone(), size, process: "bench" }
+        PoolOptions {
+            url: self.url.clone(),
+            size,
+            process: "bench",
+        }
     }
 
     /// Stops the server and removes it.
     pub(crate) async fn stop(self) -> Result<(), Failure> {
-        match self.cluster {
-            Some(cluster) => cluster.stop().await.map_err(Failure::unavailable),
-            None => Ok(()),
-        }
+        self.cluster.stop().await.map_err(Failure::unavailable)
     }
 }

@@ -57,13 +57,19 @@ pub(crate) async fn compare<A: Side, B: Side>(
     raw: &Arc<B>,
     shape: Shape,
 ) -> Result<Report, Failure> {
-    let warm_up = Shape { span: Duration::from_millis(500), ..shape };
+    let warm_up = Shape {
+        span: Duration::from_millis(500),
+        ..shape
+    };
     ours.prepare().await?;
     raw.prepare().await?;
     drive(ours, warm_up).await?;
     drive(raw, warm_up).await?;
 
-    let mut sides = (Rounds::new().map_err(Failure::unavailable)?, Rounds::new().map_err(Failure::unavailable)?);
+    let mut sides = (
+        Rounds::new().map_err(Failure::unavailable)?,
+        Rounds::new().map_err(Failure::unavailable)?,
+    );
     for round in 0..shape.rounds {
         ours.prepare().await?;
         raw.prepare().await?;
@@ -75,7 +81,13 @@ pub(crate) async fn compare<A: Side, B: Side>(
             sides.0.push(&drive(ours, shape).await?);
         }
     }
-    Ok(Report::of(subject.scenario, subject.unit, subject.raw_is, shape.tasks, (&sides.0, &sides.1)))
+    Ok(Report::of(
+        subject.scenario,
+        subject.unit,
+        subject.raw_is,
+        shape.tasks,
+        (&sides.0, &sides.1),
+    ))
 }
 
 /// Runs one side for a while.
@@ -94,7 +106,11 @@ pub(crate) async fn drive<S: Side>(side: &Arc<S>, shape: Shape) -> Result<Round,
         units = units.saturating_add(done);
         latencies.add(measured).map_err(Failure::unavailable)?;
     }
-    #[expect(clippy::cast_precision_loss, clippy::as_conversions, reason = "units of a round are few")]
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::as_conversions,
+        reason = "units of a round are few"
+    )]
     let rate = units as f64 / start.elapsed().as_secs_f64();
     Ok(Round { rate, latencies })
 }

@@ -10,11 +10,13 @@ mod seed;
 mod settle;
 mod settle_raw;
 
+use std::{collections::BTreeMap, path::Path, process::ExitCode, time::Duration};
+
 pub(crate) use ground::Ground;
 pub(crate) use interleave::{Shape, Side, compare};
 pub(crate) use report::Report;
 
-use std::{collections::BTreeMap, path::PathBuf, process::ExitCode, time::Duration};
+use ports::ids::{Ids as _, SystemIds};
 
 use crate::{
     cli::{BenchArgs, Scenario},
@@ -22,11 +24,22 @@ use crate::{
     failure::Failure,
 };
 
-/// Runs the scenarios one after the other, each on a database of its own, and prints a line for each.
-pub(crate) async fn run(args: &BenchArgs, data_dir: PathBuf, settings: BTreeMap<String, String>) -> Result<ExitCode, Failure> {
-    let shape = Shape { rounds: args.rounds, span: Duration::from_secs(args.seconds.into()), tasks: args.tasks };
+/// Runs the scenarios one after the other, each on a server of its own, and prints a line for each.
+pub(crate) async fn run(args: BenchArgs, settings: BTreeMap<String, String>) -> Result<ExitCode, Failure> {
+    let folder = std::env::temp_dir().join(format!("omniflow-bench-{}", SystemIds.next().simple()));
+    let outcome = run_in(&args, &folder, &settings).await;
+    std::fs::remove_dir_all(&folder).ok();
+    outcome
+}
+
+async fn run_in(args: &BenchArgs, folder: &Path, settings: &BTreeMap<String, String>) -> Result<ExitCode, Failure> {
+    let shape = Shape {
+        rounds: args.rounds,
+        span: Duration::from_secs(args.seconds.into()),
+        tasks: args.tasks,
+    };
     for scenario in &args.scenario {
-        let ground = Ground::start(data_dir.join("bench"), settings.clone()).await?;
+        let ground = Ground::start(folder.to_owned(), settings.clone()).await?;
         let outcome = one(*scenario, args, shape, &ground).await;
         ground.stop().await?;
         let report = outcome?;

@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{
-    aggregate::Decide,
-    entitlement::Entitlement,
-    order::Order,
-};
+use domain::{aggregate::Decide, entitlement::Entitlement, order::Order};
 use futures_util::TryStreamExt as _;
 use sqlx::{PgPool, Row as _};
 use store::{Decoder, event_reader};
@@ -31,9 +27,20 @@ pub(crate) async fn run(ground: &Ground, shape: Shape, events: u32) -> Result<Re
     let pool = ground.general_pool(2).await?;
     fill(&pool, usize::try_from(events).unwrap_or(usize::MAX)).await?;
     ground.vacuum().await?;
-    let last: i64 = sqlx::query_scalar("select coalesce(max(position), 0) from events").fetch_one(&pool).await?;
-    let ours = Ours { pool: pool.clone(), last };
-    compare(subject, &Arc::new(ours), &Arc::new(Raw { pool }), Shape { tasks: 1, ..shape }).await
+    let last: i64 = sqlx::query_scalar("select coalesce(max(position), 0) from events")
+        .fetch_one(&pool)
+        .await?;
+    let ours = Ours {
+        pool: pool.clone(),
+        last,
+    };
+    compare(
+        subject,
+        &Arc::new(ours),
+        &Arc::new(Raw { pool }),
+        Shape { tasks: 1, ..shape },
+    )
+    .await
 }
 
 /// Orders and entitlements, as a shop leaves them: six events a case.
@@ -80,7 +87,10 @@ impl Side for Ours {
     fn task(&self) {}
 
     async fn step(&self, (): &mut ()) -> Result<u64, Failure> {
-        Ok(self.all::<Order>().await?.saturating_add(self.all::<Entitlement>().await?))
+        Ok(self
+            .all::<Order>()
+            .await?
+            .saturating_add(self.all::<Entitlement>().await?))
     }
 }
 
@@ -110,6 +120,9 @@ impl Side for Raw {
     fn task(&self) {}
 
     async fn step(&self, (): &mut ()) -> Result<u64, Failure> {
-        Ok(self.all::<Order>().await?.saturating_add(self.all::<Entitlement>().await?))
+        Ok(self
+            .all::<Order>()
+            .await?
+            .saturating_add(self.all::<Entitlement>().await?))
     }
 }

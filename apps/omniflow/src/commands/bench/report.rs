@@ -56,7 +56,10 @@ pub(crate) struct Rounds {
 impl Rounds {
     /// None yet.
     pub(crate) fn new() -> Result<Self, hdrhistogram::CreationError> {
-        Ok(Self { rates: Vec::new(), latencies: Histogram::new(3)? })
+        Ok(Self {
+            rates: Vec::new(),
+            latencies: Histogram::new(3)?,
+        })
     }
 
     /// One more.
@@ -72,14 +75,22 @@ impl Rounds {
     }
 
     /// A quantile, in milliseconds.
-    #[expect(clippy::cast_precision_loss, clippy::as_conversions, reason = "microseconds of a benchmark are small")]
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::as_conversions,
+        reason = "microseconds of a benchmark are small"
+    )]
     pub(crate) fn quantile_ms(&self, quantile: f64) -> f64 {
         rounded(self.latencies.value_at_quantile(quantile) as f64 / 1_000.0)
     }
 
     /// The ratio of each round to its twin's.
     pub(crate) fn ratios(&self, raw: &Self) -> Vec<f64> {
-        self.rates.iter().zip(&raw.rates).map(|(ours, raw)| ours / raw).collect()
+        self.rates
+            .iter()
+            .zip(&raw.rates)
+            .map(|(ours, raw)| ours / raw)
+            .collect()
     }
 }
 
@@ -97,7 +108,13 @@ pub(crate) fn rounded(value: f64) -> f64 {
 
 impl Report {
     /// Puts two sides together.
-    pub(crate) fn of(scenario: &'static str, unit: &'static str, raw_is: &'static str, tasks: u32, sides: (&Rounds, &Rounds)) -> Self {
+    pub(crate) fn of(
+        scenario: &'static str,
+        unit: &'static str,
+        raw_is: &'static str,
+        tasks: u32,
+        sides: (&Rounds, &Rounds),
+    ) -> Self {
         let (ours, raw) = sides;
         let ratios = ours.ratios(raw);
         Self {

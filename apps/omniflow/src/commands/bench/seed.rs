@@ -167,11 +167,21 @@ impl Case {
 
     /// Asks a provider.
     pub(crate) fn open_intent(&self) -> order::Command {
-        order::Command::OpenIntent { intent_id: self.intent, provider: "manual".to_owned(), window_until: None, at: now() }
+        order::Command::OpenIntent {
+            intent_id: self.intent,
+            provider: "manual".to_owned(),
+            window_until: None,
+            at: now(),
+        }
     }
 
     /// Money came; `amount` 0 is the whole price.
-    pub(crate) fn payment(&self, event: String, amount_minor: i64, currency: Currency) -> Result<order::Command, Failure> {
+    pub(crate) fn payment(
+        &self,
+        event: String,
+        amount_minor: i64,
+        currency: Currency,
+    ) -> Result<order::Command, Failure> {
         let amount_minor = if amount_minor == 0 { PRICE } else { amount_minor };
         Ok(order::Command::ObservePayment {
             intent_id: self.intent,
@@ -228,7 +238,11 @@ impl Case {
 
     /// Takes both streams, ready to be settled.
     pub(crate) fn seed(&self, rows: &mut Rows, metadata: &str, currency: Currency) -> Result<(), Failure> {
-        rows.stream::<Order>(&self.order.to_string(), metadata, vec![self.place(currency), self.open_intent()])?;
+        rows.stream::<Order>(
+            &self.order.to_string(),
+            metadata,
+            vec![self.place(currency), self.open_intent()],
+        )?;
         rows.stream::<Entitlement>(&self.entitlement.to_string(), metadata, self.granted())
     }
 }
@@ -240,7 +254,11 @@ pub(crate) fn terms() -> Terms {
         plan_code: "month-100".to_owned(),
         duration_seconds: 2_592_000,
         grace_seconds: 86_400,
-        limits: Limits { traffic_bytes: Some(107_374_182_400), devices: Some(3), squads: vec![SystemIds.next()] },
+        limits: Limits {
+            traffic_bytes: Some(107_374_182_400),
+            devices: Some(3),
+            squads: vec![SystemIds.next()],
+        },
     }
 }
 

@@ -35,9 +35,20 @@ pub(crate) async fn run(ground: &Ground, shape: Shape) -> Result<Report, Failure
         raw_is: "begin, select the key, select both streams, insert events, outbox, operation and answer by one statement each, commit; no decision, no decoding, no hash",
     };
     let wanted = shape.span.as_secs().max(1).saturating_mul(CEILING);
-    let cases = |pool: PgPool| Cases { pool, wanted: usize::try_from(wanted).unwrap_or(usize::MAX), ready: Mutex::default() };
-    let (ours, raw) = (ground.command_pool(shape.tasks).await?, ground.command_pool(shape.tasks).await?);
-    let ours = Ours { store: Store::new(ours.clone()), currency: currency()?, cases: cases(ours) };
+    let cases = |pool: PgPool| Cases {
+        pool,
+        wanted: usize::try_from(wanted).unwrap_or(usize::MAX),
+        ready: Mutex::default(),
+    };
+    let (ours, raw) = (
+        ground.command_pool(shape.tasks).await?,
+        ground.command_pool(shape.tasks).await?,
+    );
+    let ours = Ours {
+        store: Store::new(ours.clone()),
+        currency: currency()?,
+        cases: cases(ours),
+    };
     let raw = Raw::new(raw.clone(), cases(raw))?;
     compare(subject, &Arc::new(ours), &Arc::new(raw), shape).await
 }
@@ -99,16 +110,23 @@ impl Side for Ours {
     fn task(&self) {}
 
     async fn step(&self, (): &mut ()) -> Result<u64, Failure> {
-        let Some(case) = self.cases.next().await else { return Ok(0) };
+        let Some(case) = self.cases.next().await else {
+            return Ok(0);
+        };
         let key = key(&case)?;
-        let streams = [StreamId::of::<Order>(case.order), StreamId::of::<Entitlement>(case.entitlement)];
+        let streams = [
+            StreamId::of::<Order>(case.order),
+            StreamId::of::<Entitlement>(case.entitlement),
+        ];
         let Loaded::Fresh(mut work) = self.store.load_keyed(&key, &streams, metadata()).await? else {
             return Err(Failure::unavailable("a new key was answered"));
         };
         let payment = case.payment("paid-1".to_owned(), 0, self.currency)?;
-        work.execute::<Order>(case.order, payment).map_err(Failure::unavailable)?;
+        work.execute::<Order>(case.order, payment)
+            .map_err(Failure::unavailable)?;
         let operation_id = OperationId::new(SystemIds.next());
-        work.execute::<Entitlement>(case.entitlement, case.extend(operation_id)).map_err(Failure::unavailable)?;
+        work.execute::<Entitlement>(case.entitlement, case.extend(operation_id))
+            .map_err(Failure::unavailable)?;
         work.enqueue_operation(NewOperation {
             operation_id,
             entitlement_id: case.entitlement,
@@ -120,9 +138,14 @@ impl Side for Ours {
             correlation_id: metadata().correlation_id,
             effective_at: None,
         });
-        work.answer(&key, StoredAnswer { status: 200, body: answer() });
+        work.answer(
+            &key,
+            StoredAnswer {
+                status: 200,
+                body: answer(),
+            },
+        );
         work.commit().await?;
         Ok(1)
     }
 }
-

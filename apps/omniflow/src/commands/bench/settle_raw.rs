@@ -1,12 +1,7 @@
 //! The twin of `settle`: the same rows, by one plain statement after the other.
 
 use cqrs_es::{Aggregate as _, DomainEvent};
-use domain::{
-    aggregate::Decide as _,
-    entitlement::Entitlement,
-    ids::OperationId,
-    order::Order,
-};
+use domain::{aggregate::Decide as _, entitlement::Entitlement, ids::OperationId, order::Order};
 use ports::ids::{Ids, SystemIds};
 use serde::Serialize;
 use sqlx::{PgPool, Postgres, Transaction};
@@ -34,7 +29,11 @@ impl Raw {
         let (case, currency) = (Case::new(), currency()?);
         let (mut order, mut entitlement) = (Order::default(), Entitlement::default());
         let mut order_events = Vec::new();
-        for command in [case.place(currency), case.open_intent(), case.payment("paid-1".to_owned(), 0, currency)?] {
+        for command in [
+            case.place(currency),
+            case.open_intent(),
+            case.payment("paid-1".to_owned(), 0, currency)?,
+        ] {
             order_events.clear();
             for event in order.decide(command).map_err(Failure::unavailable)? {
                 order_events.push(text(&event)?);
@@ -42,7 +41,10 @@ impl Raw {
             }
         }
         let mut entitlement_events = Vec::new();
-        let commands = case.granted().into_iter().chain([case.extend(OperationId::new(SystemIds.next()))]);
+        let commands = case
+            .granted()
+            .into_iter()
+            .chain([case.extend(OperationId::new(SystemIds.next()))]);
         for command in commands {
             entitlement_events.clear();
             for event in entitlement.decide(command).map_err(Failure::unavailable)? {
@@ -50,10 +52,21 @@ impl Raw {
                 entitlement.apply(event);
             }
         }
-        Ok(Self { pool, cases, metadata: metadata_text()?, order_events, entitlement_events })
+        Ok(Self {
+            pool,
+            cases,
+            metadata: metadata_text()?,
+            order_events,
+            entitlement_events,
+        })
     }
 
-    async fn load(&self, transaction: &mut Transaction<'static, Postgres>, kind: &str, id: &str) -> Result<i64, Failure> {
+    async fn load(
+        &self,
+        transaction: &mut Transaction<'static, Postgres>,
+        kind: &str,
+        id: &str,
+    ) -> Result<i64, Failure> {
         let stored = sqlx::query(
             "select aggregate_type, aggregate_id, sequence, event_type, event_version, payload, metadata
             from events where aggregate_type = $1 and aggregate_id = $2 order by sequence",
@@ -71,8 +84,11 @@ impl Raw {
         order: (&str, i64),
         entitlement: (&str, i64),
     ) -> Result<(), Failure> {
-        let rows = (self.order_events.iter().map(|it| ("order", order, it)))
-            .chain(self.entitlement_events.iter().map(|it| ("entitlement", entitlement, it)));
+        let rows = (self.order_events.iter().map(|it| ("order", order, it))).chain(
+            self.entitlement_events
+                .iter()
+                .map(|it| ("entitlement", entitlement, it)),
+        );
         let (mut kinds, mut ids, mut sequences, mut types, mut payloads) = (vec![], vec![], vec![], vec![], vec![]);
         for (place, (kind, (id, length), (event_type, payload))) in (0_i64..).zip(rows) {
             kinds.push(kind);
@@ -113,10 +129,16 @@ impl Side for Raw {
     fn task(&self) {}
 
     async fn step(&self, (): &mut ()) -> Result<u64, Failure> {
-        let Some(case) = self.cases.next().await else { return Ok(0) };
+        let Some(case) = self.cases.next().await else {
+            return Ok(0);
+        };
         let (order, entitlement) = (case.order.to_string(), case.entitlement.to_string());
         let mut transaction = self.pool.begin().await?;
-        let KeyedRequest { principal, key, fingerprint } = key(&case)?;
+        let KeyedRequest {
+            principal,
+            key,
+            fingerprint,
+        } = key(&case)?;
         sqlx::query("select fingerprint, status, answer from idempotency_keys where principal = $1 and key = $2")
             .bind(&principal)
             .bind(key.as_str())
@@ -124,7 +146,12 @@ impl Side for Raw {
             .await?;
         let order_length = self.load(&mut transaction, "order", &order).await?;
         let entitlement_length = self.load(&mut transaction, "entitlement", &entitlement).await?;
-        self.events(&mut transaction, (&order, order_length), (&entitlement, entitlement_length)).await?;
+        self.events(
+            &mut transaction,
+            (&order, order_length),
+            (&entitlement, entitlement_length),
+        )
+        .await?;
         let operation = SystemIds.next();
         sqlx::query(
             "insert into outbox (topic, stream, payload, headers) values
@@ -149,13 +176,15 @@ impl Side for Raw {
         .bind("0198bench-correlation-of-one-request")
         .execute(&mut *transaction)
         .await?;
-        sqlx::query("insert into idempotency_keys (principal, key, fingerprint, status, answer) values ($1, $2, $3, 200, $4)")
-            .bind(&principal)
-            .bind(key.as_str())
-            .bind(fingerprint.as_slice())
-            .bind(answer())
-            .execute(&mut *transaction)
-            .await?;
+        sqlx::query(
+            "insert into idempotency_keys (principal, key, fingerprint, status, answer) values ($1, $2, $3, 200, $4)",
+        )
+        .bind(&principal)
+        .bind(key.as_str())
+        .bind(fingerprint.as_slice())
+        .bind(answer())
+        .execute(&mut *transaction)
+        .await?;
         transaction.commit().await?;
         Ok(1)
     }
