@@ -26,6 +26,14 @@ const COUNTERS: &[(&str, &str)] = &[
         "Use cases run again because another writer was faster.",
     ),
     (
+        "omniflow_outbox_published_total",
+        "Outbox rows handed over by this process.",
+    ),
+    (
+        "omniflow_outbox_failures_total",
+        "Tries to hand over a row that cannot be handed over, by code.",
+    ),
+    (
         "omniflow_pass_runs_total",
         "Runs of periodic passes, by pass and outcome.",
     ),
@@ -48,6 +56,7 @@ const GAUGES: &[(&str, &str)] = &[
         "omniflow_projection_lag_events",
         "Positions between the end of the log and a projection's cursor.",
     ),
+    ("omniflow_projection_stopped", "1 while an event stops a projection."),
     (
         "omniflow_fence_lag_seconds",
         "How long the readers' fence has been waiting for open transactions.",

@@ -2,8 +2,13 @@
 
 use std::time::Duration;
 
-use projectors::{operations_view::OperationsView, orders::Orders, runner::run_all};
-use store::{checkpoint, read_model};
+use projectors::{
+    batch::{apply_in, decode},
+    operations_view::OperationsView,
+    orders::Orders,
+    runner::run_all,
+};
+use store::{Decoder, checkpoint, event_reader, read_model};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -171,5 +176,31 @@ async fn two_processes_follow_one_log_and_a_writer_can_wait_for_its_write() {
     follow_all(&fresh).await;
     for table in ["orders", "entitlements", "operations_view", "deliveries"] {
         assert_eq!(log.rows(table).await, fresh.rows(table).await, "{table}");
+    }
+}
+
+#[tokio::test]
+async fn b58_an_older_state_never_overwrites_a_newer_one() {
+    let mut log = Log::new().await;
+    let mut purchase = Purchase::new(1);
+    for commit in [
+        purchase.placed(),
+        purchase.asked(),
+        purchase.settled(),
+        purchase.applied(0),
+    ] {
+        log.append(&commit).await;
+    }
+    follow::<Orders>(&log).await;
+    let newest = log.rows("orders").await;
+    // Another instance, late with what it read long ago.
+    let mut connection = log.pool.acquire().await.unwrap();
+    let entries = event_reader::read_in(&mut connection, "order", 0, i64::MAX, 100)
+        .await
+        .unwrap();
+    for until in 1..=entries.len() {
+        let stale = decode::<Orders>(&Decoder::default(), entries.get(..until).unwrap());
+        assert_eq!(apply_in::<Orders>(&mut connection, &stale.events).await.unwrap(), None);
+        assert_eq!(log.rows("orders").await, newest, "after {until} old events");
     }
 }

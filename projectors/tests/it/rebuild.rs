@@ -277,3 +277,17 @@ async fn a_stopped_projection_cannot_be_rebuilt_past_its_event() {
     assert_eq!(stop.position, bad);
     assert!(checkpoint::position(&log.pool, "orders").await.unwrap().unwrap() < bad);
 }
+
+#[tokio::test]
+async fn b61_a_rebuild_has_no_effect_beside_its_rows() {
+    let log = told(&shop(0, 40)).await;
+    crate::outbox_rows::write(&log.pool, "order.paid", &[crate::outbox_rows::opened(1, 1)]).await;
+    let counts = "select array[(select count(*) from events), (select count(*) from outbox), (select count(*) from public.river_job),
+                         (select count(*) from operator_notices), (select count(*) from outbox where published_at is null)]";
+    let before: Vec<i64> = sqlx::query_scalar(counts).fetch_one(&log.pool).await.unwrap();
+    for name in NAMES {
+        rebuild(&log.pool, name, &quiet).await.unwrap();
+    }
+    let after: Vec<i64> = sqlx::query_scalar(counts).fetch_one(&log.pool).await.unwrap();
+    assert_eq!(before, after);
+}

@@ -1,27 +1,35 @@
 #![cfg(test)]
-//! Crashes between a commit and what follows from it. A binary of its own: fail points are the whole process's.
+//! Crashes between a commit and what follows from it, and what the metrics say. A binary of its own: fail points and the recorder of
+//! metrics are the whole process's.
 
 #[path = "it/catch_up.rs"]
 mod catch_up;
 #[path = "it/log.rs"]
 #[expect(dead_code, reason = "shared with the other binary")]
 mod log;
+#[path = "it/outbox_rows.rs"]
+#[expect(dead_code, reason = "shared with the other binary")]
+mod outbox_rows;
 #[path = "it/stories.rs"]
 mod stories;
+
+use std::time::Duration;
 
 use projectors::{
     Name, ProjectionError,
     orders::Orders,
     replay::{Progress, rebuild},
-    runner::Follower,
+    runner::{Follower, run_all},
     verify::verify,
 };
 use store::checkpoint;
 use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     catch_up::follow_all,
     log::Log,
+    outbox_rows::{OPENED, Running, UNPUBLISHED, opened, until, write},
     stories::{Purchase, shop},
 };
 
@@ -76,4 +84,54 @@ async fn a_rebuild_that_dies_before_its_exchange_leaves_the_old_rows_and_is_gone
         "every event had been applied"
     );
     assert_eq!(log.rows("orders").await, live);
+}
+
+#[tokio::test]
+async fn b53_the_gauges_say_what_waits_and_what_stands_still() {
+    let _turn = TURN.lock().await;
+    let metrics = telemetry::Metrics::install("worker").unwrap();
+    let gauge = |name: &str| -> f64 {
+        let text = metrics.render();
+        let line = text
+            .lines()
+            .find(|line| line.starts_with(name))
+            .unwrap_or_else(|| panic!("no {name} in {text}"));
+        line.rsplit(' ').next().unwrap().parse().unwrap()
+    };
+    let mut log = Log::new().await;
+    let bad = ("entitlement/1".to_owned(), serde_json::json!({}));
+    write(&log.pool, OPENED, &[bad, opened(1, 1), opened(1, 2), opened(2, 3)]).await;
+    let publisher = Running::start(&log);
+    until(&log.pool, UNPUBLISHED, 3, Duration::from_secs(20)).await;
+    tokio::time::sleep(Duration::from_millis(1500)).await;
+    assert_eq!(gauge("omniflow_outbox_pending_events"), 3.0);
+    assert_eq!(gauge("omniflow_outbox_blocked_streams"), 1.0);
+    assert!(gauge("omniflow_outbox_oldest_age_seconds") >= 1.0);
+    assert_eq!(gauge("omniflow_outbox_published_total"), 1.0);
+    publisher.stop().await;
+    assert_eq!(
+        gauge("omniflow_outbox_pending_events"),
+        0.0,
+        "who does not publish does not count"
+    );
+
+    log.append(&[(
+        "order",
+        stories::id(1, 1),
+        serde_json::json!({ "type": "order.unheard_of" }),
+    )])
+    .await;
+    let shutdown = CancellationToken::new();
+    let following = tokio::spawn(run_all(log.pool.clone(), shutdown.clone()));
+    let stopped = "select count(*) from projection_checkpoints where failed_position is not null";
+    until(&log.pool, stopped, 1, Duration::from_secs(20)).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(gauge("omniflow_projection_stopped"), 1.0);
+    assert_eq!(
+        gauge("omniflow_projection_lag_events{service=\"worker\",projection=\"orders\"}"),
+        1.0
+    );
+    assert!(gauge("omniflow_fence_lag_seconds") < 5.0);
+    shutdown.cancel();
+    following.await.unwrap().unwrap();
 }
