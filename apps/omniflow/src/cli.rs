@@ -324,4 +324,7 @@ pub enum Scenario {
     Replay,
     /// Building a read model from the log.
     Rebuild,
+    /// The other process of `latency`, which starts it itself.
+    #[value(hide = true)]
+    LatencyWorker,
 }

@@ -43,6 +43,11 @@ impl Ground {
         Ok(())
     }
 
+    /// Address, with the rights of the owner.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     /// A pool as commands have it. Both sides of a comparison get one each, with the same settings.
     pub(crate) async fn command_pool(&self, size: u32) -> Result<PgPool, Failure> {
         Ok(command_pool(&self.options(size)).await?)

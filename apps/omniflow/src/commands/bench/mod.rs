@@ -4,6 +4,10 @@
 mod append;
 mod ground;
 mod interleave;
+mod latency;
+mod latency_worker;
+mod publish;
+mod rebuild;
 mod replay;
 mod report;
 mod seed;
@@ -26,6 +30,9 @@ use crate::{
 
 /// Runs the scenarios one after the other, each on a server of its own, and prints a line for each.
 pub(crate) async fn run(args: BenchArgs, settings: BTreeMap<String, String>) -> Result<ExitCode, Failure> {
+    if args.scenario == [Scenario::LatencyWorker] {
+        return latency_worker::run().await;
+    }
     let folder = std::env::temp_dir().join(format!("omniflow-bench-{}", SystemIds.next().simple()));
     let outcome = run_in(&args, &folder, &settings).await;
     std::fs::remove_dir_all(&folder).ok();
@@ -57,8 +64,9 @@ async fn one(scenario: Scenario, args: &BenchArgs, shape: Shape, ground: &Ground
         Scenario::Append => append::run(ground, shape).await,
         Scenario::Settle => settle::run(ground, shape).await,
         Scenario::Replay => replay::run(ground, shape, args.events).await,
-        Scenario::Publish | Scenario::Latency | Scenario::Rebuild => {
-            Err(Failure::Usage("this scenario is not measured yet".to_owned()))
-        }
+        Scenario::Publish => publish::run(ground, shape).await,
+        Scenario::Latency => latency::run(ground, shape, args.per_second).await,
+        Scenario::Rebuild => rebuild::run(ground, shape, args.events).await,
+        Scenario::LatencyWorker => Err(Failure::Usage("`latency` starts this itself".to_owned())),
     }
 }

@@ -44,7 +44,7 @@ pub(crate) async fn run(ground: &Ground, shape: Shape, events: u32) -> Result<Re
 }
 
 /// Orders and entitlements, as a shop leaves them: six events a case.
-async fn fill(pool: &PgPool, events: usize) -> Result<(), Failure> {
+pub(crate) async fn fill(pool: &PgPool, events: usize) -> Result<(), Failure> {
     let (currency, metadata) = (currency()?, metadata_text()?);
     let mut written = 0_usize;
     while written < events {

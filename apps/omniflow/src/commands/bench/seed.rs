@@ -207,25 +207,30 @@ impl Case {
         }
     }
 
+    /// A first period, with the operation that provides it.
+    pub(crate) fn grant(&self, operation_id: OperationId) -> entitlement::Command {
+        let first_order = OrderId::new(SystemIds.next());
+        entitlement::Command::Grant {
+            entitlement_id: self.entitlement,
+            subscription_id: self.subscription,
+            customer_id: self.customer,
+            order_id: first_order,
+            terms: terms(),
+            effective_at: None,
+            operation: OpenOperation {
+                operation_id,
+                idempotency_key: format!("order:{first_order}:fulfill"),
+                correlation_id: metadata().correlation_id,
+            },
+            at: now(),
+        }
+    }
+
     /// An entitlement whose first period was provided: four events.
     pub(crate) fn granted(&self) -> Vec<entitlement::Command> {
         let operation_id = OperationId::new(SystemIds.next());
-        let first_order = OrderId::new(SystemIds.next());
         vec![
-            entitlement::Command::Grant {
-                entitlement_id: self.entitlement,
-                subscription_id: self.subscription,
-                customer_id: self.customer,
-                order_id: first_order,
-                terms: terms(),
-                effective_at: None,
-                operation: OpenOperation {
-                    operation_id,
-                    idempotency_key: format!("order:{first_order}:fulfill"),
-                    correlation_id: metadata().correlation_id,
-                },
-                at: now(),
-            },
+            self.grant(operation_id),
             entitlement::Command::RecordApplied {
                 operation_id,
                 version: 1,
