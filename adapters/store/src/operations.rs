@@ -240,3 +240,20 @@ pub async fn reopen_in(conn: &mut PgConnection, operation_id: Uuid) -> Result<bo
     .await?;
     Ok(reopened.rows_affected() == 1)
 }
+
+/// Makes a waiting operation due now, at an operator's wish. `false` when it does not wait.
+///
+/// # Errors
+/// [`StoreError`] when the statement fails.
+pub async fn hurry_in(conn: &mut PgConnection, operation_id: Uuid) -> Result<bool, StoreError> {
+    let hurried = sqlx::query!(
+        r#"update fulfillment_operations
+           set next_attempt_at = greatest(clock_timestamp(), coalesce(effective_at, clock_timestamp())),
+               updated_at = clock_timestamp()
+           where operation_id = $1 and status in ('pending', 'retrying')"#,
+        operation_id
+    )
+    .execute(conn)
+    .await?;
+    Ok(hurried.rows_affected() == 1)
+}

@@ -54,6 +54,7 @@ pub(crate) async fn envelope(State(state): State<ApiState>, mut request: Request
 }
 
 /// A panic is a fault like any other: the connection and the process live on.
+#[expect(clippy::needless_pass_by_value, reason = "the layer hands the panic over by value")]
 pub(crate) fn panicked(cause: Box<dyn Any + Send + 'static>) -> Response {
     let text = cause
         .downcast_ref::<&str>()

@@ -31,7 +31,15 @@ impl Notice {
 
 /// Money that did not settle its order, or settled one that was withdrawn.
 pub(crate) fn anomaly(intent: &IntentRow, amount: Money, classification: Classification) -> Notice {
-    let classification = classification_name(classification);
+    of_payment(intent, amount, classification_name(classification))
+}
+
+/// Money that cannot be, as of no amount.
+pub(crate) fn rejected_payment(intent: &IntentRow, amount: Money) -> Notice {
+    of_payment(intent, amount, "rejected")
+}
+
+fn of_payment(intent: &IntentRow, amount: Money, classification: &str) -> Notice {
     Notice {
         dedupe_key: format!("payment:{}:{classification}", intent.intent_id),
         payload: json!({

@@ -14,11 +14,8 @@ use crate::Error;
 
 /// Streams that settling an order may touch, beside the order's own.
 pub(crate) fn streams(order_id: OrderId, entitlement_id: Option<EntitlementId>) -> [StreamId; 2] {
-    let counterpart = entitlement_id.map_or_else(
-        || StreamId::of::<Delivery>(order_id.as_uuid()),
-        |id| StreamId::of::<Entitlement>(id.as_uuid()),
-    );
-    [StreamId::of::<Order>(order_id.as_uuid()), counterpart]
+    let counterpart = entitlement_id.map_or_else(|| StreamId::of::<Delivery>(order_id), StreamId::of::<Entitlement>);
+    [StreamId::of::<Order>(order_id), counterpart]
 }
 
 /// True where these events of an order made it paid.
@@ -34,15 +31,14 @@ pub(crate) fn settle(
     correlation_id: &str,
     at: Timestamp,
 ) -> Result<(), Error> {
-    let order = work.state::<Order>(order_id.as_uuid())?;
+    let order = work.state::<Order>(order_id)?;
     let customer_id = order.customer_id;
     // What the customer gave for it, whoever brought it: the debt if the goods never come.
-    let price = order
+    let paid = order
         .currency
         .and_then(|currency| Money::new(order.paid_minor, currency).ok());
-    match (order.item.clone(), price) {
+    match (order.item.clone(), paid) {
         (Some(Item::Goods { product }), Some(price)) => {
-            let provider = product.provider.clone();
             let command = delivery::Command::Owe {
                 order_id,
                 customer_id,
@@ -50,13 +46,7 @@ pub(crate) fn settle(
                 price,
                 at,
             };
-            work.execute::<Delivery>(order_id, command).map_err(Error::executing)?;
-            work.owe_delivery(NewDelivery {
-                order_id,
-                provider,
-                correlation_id: correlation_id.to_owned(),
-            });
-            Ok(())
+            owe(work, order_id, command, correlation_id)
         }
         (
             Some(Item::Plan {
@@ -91,19 +81,48 @@ pub(crate) fn settle(
                     at,
                 },
             };
-            let events = work
-                .execute::<Entitlement>(entitlement_id, command)
-                .map_err(Error::executing)?;
-            for row in events
-                .iter()
-                .filter_map(|event| operation_row(event, entitlement_id, subscription_id))
-            {
-                work.enqueue_operation(row);
-            }
-            Ok(())
+            change(work, entitlement_id, subscription_id, command)
         }
         (None, _) | (Some(Item::Goods { .. }), None) => Err(Error::Inconsistent("a paid order without an item")),
     }
+}
+
+/// The delivery, and the row by which the schedule finds it.
+fn owe(
+    work: &mut UnitOfWork,
+    order_id: OrderId,
+    command: delivery::Command,
+    correlation_id: &str,
+) -> Result<(), Error> {
+    let events = work.execute::<Delivery>(order_id, command).map_err(Error::executing)?;
+    for event in events {
+        if let delivery::Event::Owed { product, .. } = event {
+            work.owe_delivery(NewDelivery {
+                order_id,
+                provider: product.provider,
+                correlation_id: correlation_id.to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The entitlement, and the row of the operation that it opened.
+fn change(
+    work: &mut UnitOfWork,
+    entitlement_id: EntitlementId,
+    subscription_id: SubscriptionId,
+    command: entitlement::Command,
+) -> Result<(), Error> {
+    let events = work
+        .execute::<Entitlement>(entitlement_id, command)
+        .map_err(Error::executing)?;
+    for event in &events {
+        if let Some(row) = operation_row(event, entitlement_id, subscription_id) {
+            work.enqueue_operation(row);
+        }
+    }
+    Ok(())
 }
 
 /// The operational row of an operation that an entitlement opened.

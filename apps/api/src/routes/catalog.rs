@@ -51,7 +51,7 @@ struct PriceOut {
 }
 
 /// Plans, in the order of the catalog.
-#[utoipa::path(get, path = "/v1/catalog/plans", tag = "catalog", params(CatalogSearch),
+#[utoipa::path(get, path = "/v1/catalog/plans", operation_id = "listPlans", tag = "catalog", params(CatalogSearch),
     responses((status = 200, body = PlanListOut)))]
 pub(super) async fn plans(
     State(app): State<ApiState>,

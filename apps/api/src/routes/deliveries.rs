@@ -37,9 +37,9 @@ pub(super) struct DeliveryOut {
 }
 
 /// Ends a parked delivery.
-#[utoipa::path(post, path = "/v1/admin/deliveries/{id}/resolve", tag = "deliveries", request_body = ResolveDeliveryIn,
+#[utoipa::path(post, path = "/v1/admin/deliveries/{id}/resolve", operation_id = "resolveDelivery", tag = "deliveries", request_body = ResolveDeliveryIn,
     params(("id" = Uuid, Path, description = "The order"), ("Idempotency-Key" = String, Header, description = "8 to 128 visible ASCII characters")),
-    responses((status = 200, body = DeliveryOut), (status = "4XX", body = ProblemOut)), security(("operator" = [])))]
+    responses((status = 200, body = DeliveryOut), (status = "4XX", body = ProblemOut, content_type = "application/problem+json")), security(("operator" = [])))]
 pub(super) async fn resolve(
     State(app): State<ApiState>,
     _: Operator,

@@ -55,7 +55,7 @@ impl From<JobView> for JobOut {
             max_attempts: job.max_attempts,
             created_at: job.created_at,
             error_count: job.error_count,
-            last_error: secrets::redact::text(&job.last_error).to_string(),
+            last_error: secrets::redact::text(&job.last_error),
             attempted_at: job.attempted_at,
             finalized_at: job.finalized_at,
         }
@@ -71,8 +71,8 @@ pub(super) struct JobListOut {
 }
 
 /// Lists jobs, newest first.
-#[utoipa::path(get, path = "/v1/admin/jobs", tag = "jobs", params(JobSearch),
-    responses((status = 200, body = JobListOut), (status = "4XX", body = ProblemOut), (status = "5XX", body = ProblemOut)),
+#[utoipa::path(get, path = "/v1/admin/jobs", operation_id = "listJobs", tag = "jobs", params(JobSearch),
+    responses((status = 200, body = JobListOut), (status = "4XX", body = ProblemOut, content_type = "application/problem+json"), (status = "5XX", body = ProblemOut, content_type = "application/problem+json")),
     security(("operator" = [])))]
 pub(super) async fn list(
     State(app): State<ApiState>,
@@ -91,8 +91,8 @@ pub(super) async fn list(
 }
 
 /// Makes a job run again. The job of a failed operation is retried by a new budget of the operation; the answer is the job that runs.
-#[utoipa::path(post, path = "/v1/admin/jobs/{id}/retry", tag = "jobs", params(("id" = i64, Path, description = "The job")),
-    responses((status = 200, body = JobOut), (status = "4XX", body = ProblemOut), (status = "5XX", body = ProblemOut)),
+#[utoipa::path(post, path = "/v1/admin/jobs/{id}/retry", operation_id = "retryJob", tag = "jobs", params(("id" = i64, Path, description = "The job")),
+    responses((status = 200, body = JobOut), (status = "4XX", body = ProblemOut, content_type = "application/problem+json"), (status = "5XX", body = ProblemOut, content_type = "application/problem+json")),
     security(("operator" = [])))]
 pub(super) async fn retry(
     State(app): State<ApiState>,
@@ -104,8 +104,8 @@ pub(super) async fn retry(
 }
 
 /// Cancels a waiting job and marks a running one.
-#[utoipa::path(post, path = "/v1/admin/jobs/{id}/cancel", tag = "jobs", params(("id" = i64, Path, description = "The job")),
-    responses((status = 200, body = JobOut), (status = "4XX", body = ProblemOut), (status = "5XX", body = ProblemOut)),
+#[utoipa::path(post, path = "/v1/admin/jobs/{id}/cancel", operation_id = "cancelJob", tag = "jobs", params(("id" = i64, Path, description = "The job")),
+    responses((status = 200, body = JobOut), (status = "4XX", body = ProblemOut, content_type = "application/problem+json"), (status = "5XX", body = ProblemOut, content_type = "application/problem+json")),
     security(("operator" = [])))]
 pub(super) async fn cancel(
     State(app): State<ApiState>,

@@ -20,8 +20,8 @@ pub(super) struct BacklogOut {
 }
 
 /// The outbox's backlog.
-#[utoipa::path(get, path = "/v1/admin/outbox", tag = "outbox",
-    responses((status = 200, body = BacklogOut), (status = "4XX", body = ProblemOut), (status = "5XX", body = ProblemOut)),
+#[utoipa::path(get, path = "/v1/admin/outbox", operation_id = "getOutboxBacklog", tag = "outbox",
+    responses((status = 200, body = BacklogOut), (status = "4XX", body = ProblemOut, content_type = "application/problem+json"), (status = "5XX", body = ProblemOut, content_type = "application/problem+json")),
     security(("operator" = [])))]
 pub(super) async fn backlog(State(app): State<ApiState>, _: Operator) -> Result<Json<BacklogOut>, Problem> {
     let backlog = app.service.outbox_backlog().await.map_err(|error| {

@@ -64,9 +64,9 @@ impl From<PaymentView> for PaymentOut {
 }
 
 /// Opens a request for money, or gives the one that is open. While the same request is with the provider a repeat is answered 409.
-#[utoipa::path(post, path = "/v1/admin/orders/{id}/payments", tag = "payments", request_body = StartPaymentIn,
+#[utoipa::path(post, path = "/v1/admin/orders/{id}/payments", operation_id = "startPayment", tag = "payments", request_body = StartPaymentIn,
     params(("id" = Uuid, Path, description = "The order"), ("Idempotency-Key" = String, Header, description = "8 to 128 visible ASCII characters")),
-    responses((status = 201, body = PaymentOut), (status = "4XX", body = ProblemOut), (status = "5XX", body = ProblemOut)),
+    responses((status = 201, body = PaymentOut), (status = "4XX", body = ProblemOut, content_type = "application/problem+json"), (status = "5XX", body = ProblemOut, content_type = "application/problem+json")),
     security(("operator" = [])))]
 pub(super) async fn start(
     State(app): State<ApiState>,
@@ -94,9 +94,9 @@ pub(super) async fn start(
 }
 
 /// Asks the provider what became of a payment.
-#[utoipa::path(post, path = "/v1/admin/payments/{id}/reconcile", tag = "payments",
+#[utoipa::path(post, path = "/v1/admin/payments/{id}/reconcile", operation_id = "reconcilePayment", tag = "payments",
     params(("id" = Uuid, Path, description = "The payment")),
-    responses((status = 200, body = PaymentOut), (status = "4XX", body = ProblemOut)), security(("operator" = [])))]
+    responses((status = 200, body = PaymentOut), (status = "4XX", body = ProblemOut, content_type = "application/problem+json")), security(("operator" = [])))]
 pub(super) async fn reconcile(
     State(app): State<ApiState>,
     _: Operator,
@@ -131,9 +131,9 @@ pub(super) struct DecisionOut {
 }
 
 /// Decides about a manual payment, once. An approval settles the order.
-#[utoipa::path(post, path = "/v1/admin/payments/{id}/manual-decision", tag = "payments", request_body = ManualDecisionIn,
+#[utoipa::path(post, path = "/v1/admin/payments/{id}/manual-decision", operation_id = "decideManualPayment", tag = "payments", request_body = ManualDecisionIn,
     params(("id" = Uuid, Path, description = "The payment"), ("Idempotency-Key" = String, Header, description = "8 to 128 visible ASCII characters")),
-    responses((status = 200, body = DecisionOut), (status = "4XX", body = ProblemOut)), security(("operator" = [])))]
+    responses((status = 200, body = DecisionOut), (status = "4XX", body = ProblemOut, content_type = "application/problem+json")), security(("operator" = [])))]
 pub(super) async fn decide(
     State(app): State<ApiState>,
     _: Operator,

@@ -25,10 +25,10 @@ pub(super) struct WebhookOut {
 }
 
 /// Takes a call in. 2xx says that it is stored; whatever it was about is done now or later, and repeating it changes nothing.
-#[utoipa::path(post, path = "/v1/payments/webhooks/{provider}", tag = "webhooks",
+#[utoipa::path(post, path = "/v1/payments/webhooks/{provider}", operation_id = "receiveWebhook", tag = "webhooks",
     params(("provider" = String, Path, description = "Slug of the provider")),
     request_body(content = String, content_type = "application/json"),
-    responses((status = 200, body = WebhookOut), (status = 400, body = ProblemOut), (status = 413, body = ProblemOut)))]
+    responses((status = 200, body = WebhookOut), (status = 400, body = ProblemOut, content_type = "application/problem+json"), (status = 413, body = ProblemOut, content_type = "application/problem+json")))]
 pub(super) async fn receive(
     State(app): State<ApiState>,
     request: Request,

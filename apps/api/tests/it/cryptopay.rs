@@ -86,8 +86,7 @@ async fn b01_an_invoice_paid_at_the_provider_settles_once_however_often_it_is_to
     let dir = tempfile::tempdir().unwrap();
     let sandbox = sandbox::start(SandboxOptions::new(dir.path())).await.unwrap();
     let addresses = sandbox.addresses().clone();
-    let base_url = format!("{}/api", addresses.cryptopay.url);
-    let world = World::with_crypto(&base_url, &addresses.cryptopay.token).await;
+    let world = World::with_crypto(&addresses.cryptopay).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let door = format!("http://{}{DOOR}", listener.local_addr().unwrap());
     let server = tokio::spawn(api::serve(listener, world.router.clone(), std::future::pending()));
@@ -118,11 +117,7 @@ async fn b01_an_invoice_paid_at_the_provider_settles_once_however_often_it_is_to
     .await;
     assert_eq!(status, 200);
 
-    let mut tellers = tokio::task::JoinSet::new();
-    for _ in 0..20 {
-        let target = control(format!("/control/cryptopay/invoices/{invoice}/webhook"));
-        tellers.spawn(async move { http(target, "POST", &json!({})).await.1["status"].as_u64() });
-    }
+    let tellers = tell(&control(format!("/control/cryptopay/invoices/{invoice}/webhook")));
     let polled = world.post(&reconcile, "poll", &json!({})).await;
     assert_eq!(
         (polled.status.as_u16(), polled.json()["status"].as_str()),
@@ -152,6 +147,16 @@ async fn b01_an_invoice_paid_at_the_provider_settles_once_however_often_it_is_to
 
     server.abort();
     sandbox.stop().await;
+}
+
+/// The provider sends its webhook, twenty times at once.
+fn tell(target: &(String, String, String)) -> tokio::task::JoinSet<Option<u64>> {
+    let mut tellers = tokio::task::JoinSet::new();
+    for _ in 0..20 {
+        let target = target.clone();
+        tellers.spawn(async move { http(target, "POST", &json!({})).await.1["status"].as_u64() });
+    }
+    tellers
 }
 
 /// One request of the control API, without a client library.

@@ -78,6 +78,18 @@ async fn the_document_is_the_promised_one() {
     assert_eq!(fs::read_to_string(file("openapi.json")).unwrap(), text(&served));
 }
 
+#[test]
+fn every_operation_has_a_name_of_its_own() {
+    let document = document();
+    let methods = document["paths"].as_object().unwrap().values();
+    let names: Vec<_> = methods
+        .flat_map(|methods| methods.as_object().unwrap().values())
+        .map(|operation| operation["operationId"].as_str().unwrap())
+        .collect();
+    let distinct: std::collections::BTreeSet<_> = names.iter().collect();
+    assert_eq!(distinct.len(), names.len(), "{names:?}");
+}
+
 #[tokio::test]
 async fn problems_look_as_promised() {
     assert_eq!(

@@ -27,8 +27,8 @@ async fn jobs_are_listed_without_their_arguments_and_redacted() {
     let world = World::new().await;
     let id = waiting(&world).await;
     sqlx::query(
-        r#"update river_job set state = 'discarded', finalized_at = now(),
-           errors = array[jsonb_build_object('error', 'GET https://panel.example/api?token=abc failed, Bearer abcdefghijkl', 'attempt', 1)]"#,
+        "update river_job set state = 'discarded', finalized_at = now(),
+           errors = array[jsonb_build_object('error', 'GET https://panel.example/api?token=abc failed, Bearer abcdefghijkl', 'attempt', 1)]",
     )
     .execute(&world.pool)
     .await

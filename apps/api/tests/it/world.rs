@@ -85,8 +85,9 @@ impl World {
     }
 
     /// With Crypto Pay at an address, on the machine's clock.
-    pub(crate) async fn with_crypto(base_url: &str, token: &str) -> Self {
-        Self::build(base_url, token, TOKEN, Arc::new(SystemClock)).await
+    pub(crate) async fn with_crypto(simulator: &sandbox::Endpoint) -> Self {
+        let base_url = format!("{}/api", simulator.url);
+        Self::build(&base_url, &simulator.token, TOKEN, Arc::new(SystemClock)).await
     }
 
     pub(crate) async fn with_operator_token(token: &str) -> Self {

@@ -71,23 +71,27 @@ pub fn sample(squads: &[Uuid]) -> Catalog {
                 &[("RUB", 0), ("USD", 0)],
             ),
         ],
-        goods: vec![
-            GoodsProduct {
-                code: "stars-100".to_owned(),
-                title: title("100 звёзд", "100 Stars"),
-                provider: GOODS_PROVIDER.to_owned(),
-                kind: Kind::TelegramStars { quantity: 100 },
-                pricing: Pricing::Fixed(by_currency(&[("RUB", 19_900), ("USD", 249)])),
-            },
-            GoodsProduct {
-                code: "premium-3".to_owned(),
-                title: title("Premium на 3 месяца", "Premium for 3 months"),
-                provider: GOODS_PROVIDER.to_owned(),
-                kind: Kind::TelegramPremium { months: 3 },
-                pricing: Pricing::Fixed(by_currency(&[("RUB", 119_900), ("USD", 1_399)])),
-            },
-        ],
+        goods: goods(),
     }
+}
+
+fn goods() -> Vec<GoodsProduct> {
+    vec![
+        GoodsProduct {
+            code: "stars-100".to_owned(),
+            title: title("100 звёзд", "100 Stars"),
+            provider: GOODS_PROVIDER.to_owned(),
+            kind: Kind::TelegramStars { quantity: 100 },
+            pricing: Pricing::Fixed(by_currency(&[("RUB", 19_900), ("USD", 249)])),
+        },
+        GoodsProduct {
+            code: "premium-3".to_owned(),
+            title: title("Premium на 3 месяца", "Premium for 3 months"),
+            provider: GOODS_PROVIDER.to_owned(),
+            kind: Kind::TelegramPremium { months: 3 },
+            pricing: Pricing::Fixed(by_currency(&[("RUB", 119_900), ("USD", 1_399)])),
+        },
+    ]
 }
 
 fn title(ru: &str, en: &str) -> Title {

@@ -3,7 +3,7 @@
 
 use domain::{delivery, ids::OperationId};
 use queue::{JobClient, JobState, JobView, Listing, ListingFilter, QueueError, Subject};
-use store::transaction::SideRows;
+use store::{operations, transaction::SideRows};
 
 use super::retry_operation::no_queue;
 use crate::{Caller, Error, Refusal, Service};
@@ -72,7 +72,14 @@ impl Service {
                 Ok(queue.get(retried.job_id.unwrap_or(id)).await?)
             }
             "succeeded" | "cancelled" | "running" => Err(rejected().into()),
-            _ => self.retry_row(queue, id).await,
+            _ => {
+                // The row decides when a run may begin; a job that comes before that only snoozes.
+                let mut rows = SideRows::begin(self.store.pool()).await?;
+                operations::hurry_in(rows.conn(), operation_id.as_uuid()).await?;
+                let job = queue.retry_in(rows.conn(), id).await?;
+                rows.commit().await?;
+                Ok(job)
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use domain::{
     delivery::{self, Delivery, State, Verdict},
     ids::OrderId,
+    money::Money,
     order::{self, Order},
     time::Timestamp,
 };
@@ -134,6 +135,6 @@ fn view(delivery: &Delivery) -> DeliveryView {
         }
         .to_owned(),
         attempts: delivery.attempts,
-        refund_owed_minor: delivery.refund_owed.map_or(0, |owed| owed.amount_minor()),
+        refund_owed_minor: delivery.refund_owed.map_or(0, Money::amount_minor),
     }
 }

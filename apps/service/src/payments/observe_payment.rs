@@ -93,7 +93,7 @@ impl Service {
             payments::record_answer(self.store.pool(), intent.intent_id, answer).await?;
         }
         if !done.repeated {
-            self.count(intent, &done.value);
+            count(intent, &done.value);
         }
         Ok(done)
     }
@@ -128,21 +128,21 @@ impl Service {
             repeated: false,
         })
     }
+}
 
-    fn count(&self, intent: &IntentRow, settlement: &Settlement) {
-        let operation = if intent.entitlement_id.is_some() {
-            "plan"
-        } else {
-            "goods"
-        };
-        metrics::counter!(
-            "omniflow_payments_total",
-            "provider" => intent.provider.clone(),
-            "operation" => operation,
-            "classification" => classification_name(settlement.classification),
-        )
-        .increment(1);
-    }
+fn count(intent: &IntentRow, settlement: &Settlement) {
+    let operation = if intent.entitlement_id.is_some() {
+        "plan"
+    } else {
+        "goods"
+    };
+    metrics::counter!(
+        "omniflow_payments_total",
+        "provider" => intent.provider.clone(),
+        "operation" => operation,
+        "classification" => classification_name(settlement.classification),
+    )
+    .increment(1);
 }
 
 /// Decides the observation, and the settlement where it settles.

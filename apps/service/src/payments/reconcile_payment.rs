@@ -7,6 +7,9 @@ use uuid::Uuid;
 use super::{complete_intent::create_request, observe_payment::Observation, start_payment::CLAIM};
 use crate::{Caller, Error, PaymentView, Refusal, Service};
 
+/// Code of a payment that could not be asked after.
+const RECONCILIATION_FAILED: &str = "reconciliation_failed";
+
 /// What a pass did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -29,13 +32,15 @@ impl Service {
         let row = payments::intent(self.store.pool(), intent_id)
             .await?
             .ok_or_else(payment_not_found)?;
-        match self.reconcile_intent(caller, &row).await {
-            Ok(_) => {}
-            Err(Error::Provider(error)) => {
-                tracing::warn!(%intent_id, %error, "the provider could not be asked");
-                return Err(failed("the provider gave no answer").into());
-            }
-            Err(error) => return Err(error),
+        if let Err(error) = self.reconcile_intent(caller, &row).await {
+            tracing::warn!(%intent_id, code = error.code(), "the payment was not reconciled");
+            return match error {
+                Error::Provider(_) => Err(failed("the provider gave no answer").into()),
+                Error::Refused(refusal) if refusal.code != RECONCILIATION_FAILED => {
+                    Err(failed("the provider tells of a payment that cannot be").into())
+                }
+                error => Err(error),
+            };
         }
         let row = payments::intent(self.store.pool(), intent_id)
             .await?
@@ -82,14 +87,12 @@ impl Service {
         let Some(reference) = row.provider_reference.as_deref() else {
             return self.recover_intent(caller, &**provider, row).await;
         };
-        match provider.poll(reference).await? {
-            Some(observed) => self.apply_poll(caller, row, &observed).await,
-            // It was there when it was created: gone means withdrawn.
-            None => {
-                self.record_status(row, Status::Cancelled).await?;
-                Ok(false)
-            }
+        if let Some(observed) = provider.poll(reference).await? {
+            return self.apply_poll(caller, row, &observed).await;
         }
+        // It was there when it was created: gone means withdrawn.
+        self.record_status(row, Status::Cancelled).await?;
+        Ok(false)
     }
 
     /// Keeps what a poll of an intent found; true when it is paid.
@@ -125,20 +128,16 @@ impl Service {
         }
         let found = provider.recover(&create_request(row, provider, None)?).await;
         payments::release_call(self.store.pool(), row.intent_id).await?;
-        match found? {
-            Some(created) => {
-                let paid = created.status == Status::Succeeded;
-                self.adopt(caller, row.clone(), created).await?;
-                Ok(paid)
-            }
-            None => {
-                let ends = domain::time::plus_seconds(row.created_at, provider.window_seconds());
-                if ends.is_some_and(|ends| ends <= self.clock.now()) {
-                    self.record_status(row, Status::Expired).await?;
-                }
-                Ok(false)
-            }
+        if let Some(created) = found? {
+            let paid = created.status == Status::Succeeded;
+            self.adopt(caller, row.clone(), created).await?;
+            return Ok(paid);
         }
+        let ends = domain::time::plus_seconds(row.created_at, provider.window_seconds());
+        if ends.is_some_and(|ends| ends <= self.clock.now()) {
+            self.record_status(row, Status::Expired).await?;
+        }
+        Ok(false)
     }
 
     pub(crate) async fn record_status(&self, row: &IntentRow, status: Status) -> Result<(), Error> {
@@ -157,5 +156,5 @@ pub(crate) const fn payment_not_found() -> Refusal {
 }
 
 const fn failed(detail: &'static str) -> Refusal {
-    Refusal::new(422, "reconciliation_failed", detail)
+    Refusal::new(422, RECONCILIATION_FAILED, detail)
 }

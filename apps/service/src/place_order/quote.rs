@@ -17,6 +17,7 @@ use crate::{
 
 /// Ids that an order makes.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "the fields are named as everywhere else")]
 pub(super) struct NewIds {
     pub(super) order_id: OrderId,
     pub(super) entitlement_id: EntitlementId,

@@ -27,6 +27,8 @@ pub enum Processed {
     UnknownPayment,
     /// It cannot be read.
     Unreadable,
+    /// It tells of money that cannot be, as of no amount; operators were told once.
+    Rejected,
 }
 
 impl Processed {
@@ -38,6 +40,7 @@ impl Processed {
             Self::Ignored => "ignored",
             Self::UnknownPayment => "payment_not_found",
             Self::Unreadable => "malformed",
+            Self::Rejected => "rejected",
         }
     }
 }
@@ -71,6 +74,7 @@ impl Service {
             Ok(Processed::Ignored) => ("ignored", None),
             Ok(Processed::UnknownPayment) => ("failed", Some("payment_not_found")),
             Ok(Processed::Unreadable) => ("failed", Some("malformed")),
+            Ok(Processed::Rejected) => ("failed", Some("payment_rejected")),
             Err(error) => ("failed", Some(error.code())),
         };
         webhooks::finish(self.store.pool(), id, status, code).await?;
@@ -85,8 +89,8 @@ impl Service {
         let mut report = ProcessReport::default();
         for id in webhooks::claim_due(self.store.pool(), limit).await? {
             match self.process_webhook(caller, id).await {
-                Ok(Processed::UnknownPayment | Processed::Unreadable) => {
-                    report.failed = report.failed.saturating_add(1)
+                Ok(Processed::UnknownPayment | Processed::Unreadable | Processed::Rejected) => {
+                    report.failed = report.failed.saturating_add(1);
                 }
                 Ok(_) => report.processed = report.processed.saturating_add(1),
                 Err(error) => {
@@ -120,10 +124,29 @@ impl Service {
         }
         if let Some(intent) = known {
             let seen = Observation::of_reference(&told.reference, told.amount, row.received_at);
-            let done = self.observe_payment(caller, &intent, &seen).await?;
-            return Ok(Processed::Payment(done.value.classification));
+            return self.process_payment(caller, &intent, &seen).await;
         }
         self.process_unknown(caller, row, &told).await
+    }
+
+    /// The payment of a known intent.
+    async fn process_payment(
+        &self,
+        caller: &Caller,
+        intent: &IntentRow,
+        seen: &Observation,
+    ) -> Result<Processed, Error> {
+        match self.observe_payment(caller, intent, seen).await {
+            Ok(done) => Ok(Processed::Payment(done.value.classification)),
+            Err(Error::Refused(refusal)) => {
+                let notice = notices::rejected_payment(intent, seen.amount);
+                if notice.insert(&self.store).await? {
+                    tracing::warn!(intent_id = %intent.intent_id, code = &*refusal.code, "a payment that cannot be");
+                }
+                Ok(Processed::Rejected)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// A payment whose reference we never stored: our answer to its creation was lost, or it is not ours. The provider is asked, and
@@ -146,8 +169,7 @@ impl Service {
             };
             payments::record_answer(self.store.pool(), intent.intent_id, answer).await?;
             let seen = Observation::of_reference(&observed.reference, observed.amount, row.received_at);
-            let done = self.observe_payment(caller, &intent, &seen).await?;
-            return Ok(Processed::Payment(done.value.classification));
+            return self.process_payment(caller, &intent, &seen).await;
         }
         let notice = notices::unknown_payment(&row.provider, &told.reference);
         if notice.insert(&self.store).await? {

@@ -143,6 +143,26 @@ async fn cancelling_a_waiting_job_cancels_its_operation() {
 }
 
 #[tokio::test]
+async fn retrying_a_job_that_waits_makes_it_and_its_operation_due() {
+    let world = World::new().await;
+    let (_, job) = waiting(&world).await;
+    world
+        .run("update fulfillment_operations set status = 'retrying', next_attempt_at = now() + interval '20 minutes'")
+        .await;
+    world
+        .run("update river_job set state = 'retryable', scheduled_at = now() + interval '20 minutes'")
+        .await;
+    let retried = world.service.retry_job(&caller(), job).await.unwrap();
+    assert_eq!((retried.id, retried.state), (job, JobState::Available));
+    assert_eq!(
+        world
+            .count("select count(*) from fulfillment_operations where next_attempt_at <= now()")
+            .await,
+        1
+    );
+}
+
+#[tokio::test]
 async fn a_running_operation_is_only_marked() {
     let world = World::new().await;
     let (operation_id, job) = waiting(&world).await;

@@ -32,9 +32,9 @@ fn positioned<T>(position: Option<i64>, body: T) -> Positioned<T> {
 }
 
 /// Places an order. An order that costs nothing is born paid.
-#[utoipa::path(post, path = "/v1/admin/orders", tag = "orders", request_body = PlaceOrderIn,
+#[utoipa::path(post, path = "/v1/admin/orders", operation_id = "placeOrder", tag = "orders", request_body = PlaceOrderIn,
     params(("Idempotency-Key" = String, Header, description = "8 to 128 visible ASCII characters")),
-    responses((status = 201, body = OrderOut), (status = "4XX", body = ProblemOut), (status = "5XX", body = ProblemOut)),
+    responses((status = 201, body = OrderOut), (status = "4XX", body = ProblemOut, content_type = "application/problem+json"), (status = "5XX", body = ProblemOut, content_type = "application/problem+json")),
     security(("operator" = [])))]
 pub(super) async fn place(
     State(app): State<ApiState>,
@@ -50,9 +50,9 @@ pub(super) async fn place(
 }
 
 /// One order, as it is now.
-#[utoipa::path(get, path = "/v1/admin/orders/{id}", tag = "orders",
+#[utoipa::path(get, path = "/v1/admin/orders/{id}", operation_id = "getOrder", tag = "orders",
     params(("id" = uuid::Uuid, Path, description = "The order")),
-    responses((status = 200, body = OrderOut), (status = "4XX", body = ProblemOut)), security(("operator" = [])))]
+    responses((status = 200, body = OrderOut), (status = "4XX", body = ProblemOut, content_type = "application/problem+json")), security(("operator" = [])))]
 pub(super) async fn get(
     State(app): State<ApiState>,
     _: Operator,
@@ -75,9 +75,9 @@ pub(super) struct ListSearch {
 }
 
 /// Orders from the read model, newest first. `position` says how far it has followed the log.
-#[utoipa::path(get, path = "/v1/admin/orders", tag = "orders",
+#[utoipa::path(get, path = "/v1/admin/orders", operation_id = "listOrders", tag = "orders",
     params(ListSearch, ("If-Position-At-Least" = Option<i64>, Header, description = "Answer only once the list knows this position, or 412")),
-    responses((status = 200, body = OrderListOut), (status = "4XX", body = ProblemOut)), security(("operator" = [])))]
+    responses((status = 200, body = OrderListOut), (status = "4XX", body = ProblemOut, content_type = "application/problem+json")), security(("operator" = [])))]
 pub(super) async fn list(
     State(app): State<ApiState>,
     _: Operator,
@@ -102,9 +102,9 @@ pub(super) struct CancelOrderIn {
 }
 
 /// Withdraws an unpaid order, then asks its providers to take no more money. Repeating it succeeds.
-#[utoipa::path(post, path = "/v1/admin/orders/{id}/cancel", tag = "orders", request_body = CancelOrderIn,
+#[utoipa::path(post, path = "/v1/admin/orders/{id}/cancel", operation_id = "cancelOrder", tag = "orders", request_body = CancelOrderIn,
     params(("id" = uuid::Uuid, Path, description = "The order"), ("Idempotency-Key" = String, Header, description = "8 to 128 visible ASCII characters")),
-    responses((status = 200, body = OrderOut), (status = "4XX", body = ProblemOut)), security(("operator" = [])))]
+    responses((status = 200, body = OrderOut), (status = "4XX", body = ProblemOut, content_type = "application/problem+json")), security(("operator" = [])))]
 pub(super) async fn cancel(
     State(app): State<ApiState>,
     _: Operator,
