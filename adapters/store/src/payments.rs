@@ -11,28 +11,42 @@ use crate::StoreError;
 /// One request for money.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntentRow {
+    /// The intent.
     pub intent_id: Uuid,
+    /// The order that it pays for.
     pub order_id: Uuid,
     /// The entitlement that settling grants or extends; absent for goods.
     pub entitlement_id: Option<Uuid>,
+    /// Slug of the provider.
     pub provider: String,
     /// `ports::payments::Status` as text.
     pub status: String,
+    /// In minor units.
     pub amount_minor: i64,
+    /// Three letters.
     pub currency: String,
+    /// The provider's id of the payment; absent until it answered.
     pub provider_reference: Option<String>,
+    /// Where the customer pays.
     pub checkout_url: Option<String>,
+    /// By the database.
     pub created_at: Timestamp,
 }
 
 /// What is stored before a provider is called. Its status is `processing` until the provider answered.
 #[derive(Clone, Debug)]
 pub struct NewIntent<'a> {
+    /// The intent.
     pub intent_id: Uuid,
+    /// The order that it pays for.
     pub order_id: Uuid,
+    /// The entitlement that settling grants or extends; absent for goods.
     pub entitlement_id: Option<Uuid>,
+    /// Slug of the provider.
     pub provider: &'a str,
+    /// In minor units.
     pub amount_minor: i64,
+    /// Three letters.
     pub currency: &'a str,
     /// Unique per provider.
     pub idempotency_key: &'a str,
@@ -41,8 +55,11 @@ pub struct NewIntent<'a> {
 /// What a provider answered about an intent.
 #[derive(Clone, Copy, Debug)]
 pub struct IntentAnswer<'a> {
+    /// `ports::payments::Status` as text.
     pub status: &'a str,
+    /// The provider's id, where it is news.
     pub reference: Option<&'a str>,
+    /// Where the customer pays, where it is news.
     pub checkout_url: Option<&'a str>,
 }
 
@@ -237,9 +254,11 @@ pub async fn record_poll_failure(pool: &PgPool, intent_id: Uuid) -> Result<(), S
 /// A person's decision about a manual payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecisionRow {
+    /// The decision.
     pub decision_id: Uuid,
     /// `approved` or `rejected`.
     pub decision: String,
+    /// When it was made.
     pub decided_at: Timestamp,
 }
 
@@ -258,11 +277,17 @@ pub async fn manual_decision(pool: &PgPool, intent_id: Uuid) -> Result<Option<De
 /// A decision to be stored.
 #[derive(Clone, Copy, Debug)]
 pub struct NewDecision<'a> {
+    /// The decision.
     pub decision_id: Uuid,
+    /// The intent.
     pub intent_id: Uuid,
+    /// The money is there, or it is not.
     pub approved: bool,
+    /// Who decided.
     pub operator_id: &'a str,
+    /// Why.
     pub reason: &'a str,
+    /// When.
     pub at: Timestamp,
 }
 

@@ -14,27 +14,44 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// One order of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderRow {
+    /// The order.
     pub order_id: Uuid,
+    /// Who buys.
     pub customer_id: Uuid,
+    /// `purchase`, `extension`, `goods`.
     pub operation: String,
+    /// `pending`, `paid`, …
     pub state: String,
+    /// Of all amounts.
     pub currency: String,
+    /// Before the discount.
     pub subtotal_minor: i64,
+    /// Taken off.
     pub discount_minor: i64,
+    /// Brought by the wallet.
     pub wallet_minor: i64,
+    /// To be brought by a provider.
     pub external_minor: i64,
+    /// What settled it.
     pub paid_minor: i64,
+    /// Absent for goods.
     pub entitlement_id: Option<Uuid>,
+    /// Absent for goods.
     pub subscription_id: Option<Uuid>,
+    /// End of the time to pay.
     pub expires_at: Timestamp,
+    /// When it was placed.
     pub created_at: Timestamp,
 }
 
 /// Which orders.
 #[derive(Clone, Debug, Default)]
 pub struct OrderFilter {
+    /// Only this customer's.
     pub customer_id: Option<Uuid>,
+    /// Only in this state.
     pub state: Option<String>,
+    /// At most so many.
     pub limit: i64,
 }
 

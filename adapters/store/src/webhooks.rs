@@ -22,10 +22,13 @@ pub fn body_digest(body: &[u8]) -> [u8; 32] {
 /// A call as it came in.
 #[derive(Clone, Copy, Debug)]
 pub struct NewWebhook<'a> {
+    /// Slug of the provider.
     pub provider: &'a str,
     /// Unique per provider; `invalid:<digest>` for a call whose signature is not valid.
     pub event_key: &'a str,
+    /// What the check of its raw bytes said.
     pub signature_valid: bool,
+    /// Digest of the raw bytes.
     pub body_sha256: &'a [u8; 32],
     /// Absent for a call whose signature is not valid: anybody can send those, nobody may fill the disk with them.
     pub raw_body: Option<&'a [u8]>,
@@ -38,6 +41,7 @@ pub struct NewWebhook<'a> {
 /// Where a call stands after it was stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Intake {
+    /// The stored call.
     pub id: i64,
     /// `received`, `processed`, `ignored` or `failed`.
     pub status: String,
@@ -48,15 +52,25 @@ pub struct Intake {
 /// A stored call, without its body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WebhookRow {
+    /// The stored call.
     pub id: i64,
+    /// Slug of the provider.
     pub provider: String,
+    /// Unique per provider.
     pub event_key: String,
+    /// `received`, `processed`, `ignored` or `failed`.
     pub status: String,
+    /// Why it failed.
     pub code: Option<String>,
+    /// Tries so far.
     pub attempts: i32,
+    /// How often it came in.
     pub delivery_count: i32,
+    /// What it said, in our words.
     pub payment: Option<Value>,
+    /// When it came in first.
     pub received_at: Timestamp,
+    /// When it reached its end.
     pub processed_at: Option<Timestamp>,
 }
 

@@ -10,10 +10,12 @@ use domain::{
     money::{Currency, MAX_MINOR},
     plan::{Limits, Terms},
 };
-use serde::Deserialize;
 use uuid::Uuid;
 
-use super::{Catalog, GoodsProduct, Plan, PlanVersion, Pricing, Title};
+use super::{
+    Catalog, GoodsProduct, Plan, PlanVersion, Pricing, Title,
+    wire::{FileIn, GoodsIn, PlanIn, TitleIn, VersionIn},
+};
 
 /// One mistake of a catalog.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,57 +40,6 @@ impl fmt::Display for CatalogError {
             .iter()
             .try_for_each(|problem| write!(f, "\n  {}: {}", problem.place, problem.what))
     }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FileIn {
-    #[serde(default)]
-    plans: Vec<PlanIn>,
-    #[serde(default)]
-    goods: Vec<GoodsIn>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PlanIn {
-    code: String,
-    title: TitleIn,
-    versions: Vec<VersionIn>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TitleIn {
-    ru: String,
-    en: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct VersionIn {
-    id: Uuid,
-    duration_seconds: i64,
-    #[serde(default)]
-    grace_seconds: i64,
-    traffic_bytes: Option<i64>,
-    devices: Option<i32>,
-    squads: Vec<Uuid>,
-    prices: BTreeMap<String, i64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct GoodsIn {
-    code: String,
-    title: TitleIn,
-    provider: String,
-    stars: Option<i64>,
-    premium_months: Option<i32>,
-    prices: Option<BTreeMap<String, i64>>,
-    markup_basis_points: Option<u32>,
-    #[serde(default)]
-    currencies: Vec<String>,
 }
 
 /// Reads a catalog.

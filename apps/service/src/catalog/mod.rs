@@ -5,6 +5,7 @@
 
 mod file;
 mod sample;
+mod wire;
 
 use std::collections::BTreeMap;
 
