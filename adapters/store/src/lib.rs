@@ -37,6 +37,7 @@ pub mod summary;
 pub mod transaction;
 pub mod unit_of_work;
 pub mod verify;
+mod warm;
 pub mod webhooks;
 
 pub use codec::{Decoder, canonical, decode_event};

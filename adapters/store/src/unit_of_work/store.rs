@@ -1,5 +1,7 @@
 //! Where units of work come from.
 
+use std::sync::Arc;
+
 use domain::{aggregate::Decide, log::Metadata};
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -16,12 +18,13 @@ use crate::{
     connection::Checkout,
     event_log::{Found, MOST_STREAMS, StreamRow, Wanted, load},
     idempotency::{KeyedRequest, StoredAnswer},
+    warm::Warm,
 };
 
 /// The event store of one process. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Store {
-    pool: PgPool,
+    connections: Arc<Warm>,
     hinter: Option<Hinter>,
 }
 
@@ -53,7 +56,10 @@ pub struct Folded<A> {
 impl Store {
     /// On a pool made by [`crate::command_pool`].
     pub fn new(pool: PgPool) -> Self {
-        Self { pool, hinter: None }
+        Self {
+            connections: Warm::new(pool),
+            hinter: None,
+        }
     }
 
     /// Tells the publisher after commits that wrote outbox rows.
@@ -67,7 +73,7 @@ impl Store {
 
     /// The pool behind it.
     pub fn pool(&self) -> &PgPool {
-        &self.pool
+        self.connections.pool()
     }
 
     /// Loads up to three streams by one query.
@@ -149,14 +155,14 @@ impl Store {
                 after: 0,
             })
             .collect();
-        let first = match Checkout::acquire(&self.pool).await {
+        let first = match Checkout::acquire(&self.connections).await {
             Ok(connection) => query_on(connection, key, &wanted).await,
             Err(error) => Err(error),
         };
         let (connection, rows) = match first {
             Ok(loaded) => loaded,
             Err(error) if crate::error::is_lost(&error) => {
-                query_on(Checkout::acquire_tested(&self.pool).await?, key, &wanted).await?
+                query_on(Checkout::acquire_tested(&self.connections).await?, key, &wanted).await?
             }
             Err(error) => return Err(error.into()),
         };

@@ -94,3 +94,15 @@ async fn wherever_a_unit_of_work_is_cut_off_the_next_one_works() {
         assert_eq!(number(&db, "select max(position) from events").await, position);
     }
 }
+
+#[tokio::test]
+async fn what_commands_keep_ready_neither_starves_the_pool_nor_stops_it_from_closing() {
+    let db = TestDb::new().await;
+    let store = store(&db, 4).await;
+    let ids = [StreamId::of::<Counter>(id())];
+    let works = futures_util::future::join_all((0..4).map(|_| store.load(&ids, metadata()))).await;
+    drop(works);
+    let two = async { (store.pool().acquire().await.unwrap(), store.pool().acquire().await.unwrap()) };
+    drop(tokio::time::timeout(Duration::from_secs(2), two).await.unwrap());
+    tokio::time::timeout(Duration::from_secs(2), store.pool().close()).await.unwrap();
+}
