@@ -47,7 +47,7 @@ async fn a_crash_in_either_window_buys_once_at_most_and_parks_the_order() {
             let mut worker =
                 installation.crashing_worker(&format!("{window}=1*panic"), &[("APP_QUEUE_CRITICAL_WORKERS", "1")]);
             orders.push(buy(&installation, name).await);
-            let died = worker.wait(Duration::from_secs(60));
+            let died = worker.wait(Duration::from_secs(60)).await;
             assert!(
                 died.is_some_and(|status| !status.success()),
                 "the worker did not crash in {window}"

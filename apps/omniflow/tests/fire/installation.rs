@@ -4,17 +4,20 @@ use std::{
     collections::BTreeSet,
     net::TcpListener,
     path::Path,
+    process::Output,
     time::{Duration, Instant},
 };
 
-use omniflow::driver::{Shop, Verdict, judge};
+use omniflow::driver::{Bought, Shop, Verdict, judge};
+use ports::ids::{Ids as _, SystemIds};
+use sandbox::control::Client;
 use sqlx::PgPool;
 use store::{
     PoolOptions, general_pool,
     summary::{Summary, parked_orders, summary},
 };
 use tempfile::TempDir;
-use tests::TestDb;
+use tests::{OwnCluster, TestDb};
 use uuid::Uuid;
 
 use crate::process::Process;
@@ -31,8 +34,9 @@ pub(crate) struct Installation {
     pub(crate) shop_url: String,
     settings: Vec<(&'static str, String)>,
     _sandbox: Process,
-    _api: Process,
-    _db: TestDb,
+    api: Process,
+    port: u16,
+    db: TestDb,
 }
 
 impl Installation {
@@ -54,10 +58,7 @@ impl Installation {
         let sandbox = Process::start("sandbox", dir.path(), &[]);
         wait_for(Duration::from_secs(20), || dir.path().join("sandbox.json").exists()).await;
         let api = Process::start("api", dir.path(), &settings);
-        wait_for(Duration::from_secs(30), || {
-            std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
-        })
-        .await;
+        listens(port).await;
         let options = PoolOptions {
             url: db.owner_url.clone(),
             size: 4,
@@ -70,9 +71,85 @@ impl Installation {
             shop_url: format!("http://127.0.0.1:{port}"),
             settings,
             _sandbox: sandbox,
-            _api: api,
-            _db: db,
+            api,
+            port,
+            db,
         }
+    }
+
+    /// Replaces the API by one that crashes at a failpoint.
+    pub(crate) async fn crashing_api(&mut self, failpoints: &str) {
+        let mut settings = self.settings.clone();
+        settings.push(("FAILPOINTS", failpoints.to_owned()));
+        self.replace_api(&settings).await;
+    }
+
+    /// Waits until the API crashed, and starts a sound one.
+    pub(crate) async fn recover_api(&mut self) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while self.api.runs() {
+            assert!(Instant::now() < deadline, "the API did not crash");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let settings = self.settings.clone();
+        self.replace_api(&settings).await;
+    }
+
+    async fn replace_api(&mut self, settings: &[(&'static str, String)]) {
+        self.api.stop_now();
+        self.api = Process::start("api", self.dir.path(), settings);
+        listens(self.port).await;
+    }
+
+    /// Whether the API still runs.
+    pub(crate) fn api_runs(&mut self) -> bool {
+        self.api.runs()
+    }
+
+    /// The database server of this installation alone.
+    pub(crate) fn server(&mut self) -> &mut OwnCluster {
+        self.db.server().expect("the server is its own")
+    }
+
+    /// The control interface of the simulators.
+    pub(crate) fn control(&self) -> Client {
+        Client::of(self.path()).expect("the simulators were started")
+    }
+
+    /// Buys a plan, and says what the customer and the panel know it by.
+    pub(crate) async fn buy_plan(&self) -> Bought {
+        let order = self.place_plan().await;
+        self.pay(&order).await;
+        order
+    }
+
+    /// An order that is not paid yet.
+    pub(crate) async fn place_plan(&self) -> Bought {
+        let ids = [SystemIds.next(), SystemIds.next()];
+        let placed = self.shop().buy_plan(ids[0], ids[1], PLAN).await;
+        placed.expect("the order is placed")
+    }
+
+    /// Pays an order by an operator's word.
+    pub(crate) async fn pay(&self, order: &Bought) {
+        let shop = self.shop();
+        let payment = shop.ask_for_money(SystemIds.next(), order.id, "manual").await;
+        let payment = payment.expect("the payment is asked for");
+        let approved = shop.approve(SystemIds.next(), payment.id).await;
+        approved.expect("the payment settles");
+    }
+
+    /// Every read model equals one that is built from the log alone.
+    pub(crate) fn verify(&self) {
+        let verified = self.omniflow(&["projections", "verify", "--all", "--json"], &[]);
+        assert!(verified.status.success(), "{verified:?}");
+    }
+
+    /// Runs a command against this installation, with further settings.
+    pub(crate) fn omniflow(&self, args: &[&str], settings: &[(&'static str, String)]) -> Output {
+        let mut all = self.settings.clone();
+        all.extend_from_slice(settings);
+        Process::run(args, self.path(), &all)
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -121,6 +198,13 @@ impl Installation {
     pub(crate) fn verdict(&self, plans: &[(Uuid, Uuid)], goods: &[(Uuid, String)], parked: &BTreeSet<Uuid>) -> Verdict {
         judge(self.path(), plans, goods, parked).expect("the journals can be read")
     }
+}
+
+async fn listens(port: u16) {
+    wait_for(Duration::from_secs(30), || {
+        std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+    })
+    .await;
 }
 
 async fn wait_for(patience: Duration, ready: impl Fn() -> bool) {
