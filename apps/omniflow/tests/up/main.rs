@@ -1,0 +1,9 @@
+//! `up` and `demo` as a person meets them: from an empty folder, again, after a kill, as anybody, and with wrong settings.
+
+mod demo;
+mod folder;
+mod process;
+mod readers;
+mod refusals;
+mod restarts;
+mod strangers;
