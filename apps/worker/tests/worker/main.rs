@@ -11,4 +11,5 @@ mod goods;
 mod operators;
 mod retries;
 mod running;
+mod storm;
 mod support;

@@ -6,4 +6,4 @@ mod stage;
 
 pub(crate) use goods::{FakeGoods, Shop};
 pub(crate) use panel::{FakePanel, Script, error};
-pub(crate) use stage::Stage;
+pub(crate) use stage::{Paid, Stage};

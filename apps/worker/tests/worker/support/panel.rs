@@ -52,6 +52,10 @@ impl FakePanel {
         self.0.lock().unwrap().script.push_back(script);
     }
 
+    pub(crate) fn forget_script(&self) {
+        self.0.lock().unwrap().script.clear();
+    }
+
     /// Every request that changes something fails from now on; `None` heals it.
     pub(crate) fn always(&self, failure: Option<PanelError>) {
         self.0.lock().unwrap().always = failure;
