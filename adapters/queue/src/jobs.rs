@@ -275,6 +275,22 @@ impl JobClient {
         }
     }
 
+    /// Kinds of jobs that wait and that none of `known` is: left by a later version, or by another program. They stay until a worker that
+    /// knows them starts.
+    ///
+    /// # Errors
+    /// [`QueueError::Unavailable`] when the statement fails.
+    pub async fn unhandled_kinds(&self, known: &[&str]) -> Result<Vec<String>, QueueError> {
+        let known: Vec<String> = known.iter().map(ToString::to_string).collect();
+        Ok(sqlx::query_scalar!(
+            r#"select distinct kind from public.river_job
+               where state in ('available', 'pending', 'retryable', 'scheduled') and kind <> all ($1) order by kind"#,
+            &known
+        )
+        .fetch_all(&self.pool)
+        .await?)
+    }
+
     /// The live job with these arguments, if there is one.
     ///
     /// # Errors

@@ -56,6 +56,8 @@ impl Settings {
 #[derive(Debug)]
 pub struct Worker {
     running: Running,
+    queue: JobClient,
+    kinds: Vec<&'static str>,
 }
 
 impl Worker {
@@ -69,6 +71,7 @@ impl Worker {
             .queue()
             .ok_or_else(|| QueueError::Configuration("a worker needs a client of the queue".to_owned()))?;
         let handlers = handlers(parts, queue)?;
+        let kinds = handlers.kinds();
         let options = WorkerOptions {
             id: settings.id,
             pool: queue.pool().clone(),
@@ -85,15 +88,29 @@ impl Worker {
         };
         Ok(Self {
             running: Running::start(options, handlers)?,
+            queue: queue.clone(),
+            kinds,
         })
     }
 
-    /// Waits until it listens and fetches.
+    /// Waits until it listens and fetches. Jobs of kinds it does not know are named in the log and stay where they are.
     ///
     /// # Errors
     /// [`QueueError`] when it stopped before.
     pub async fn ready(&mut self) -> Result<(), QueueError> {
-        self.running.ready().await
+        self.running.ready().await?;
+        for kind in self.unhandled_kinds().await? {
+            tracing::warn!(kind, "jobs of a kind that this version does not know are waiting");
+        }
+        Ok(())
+    }
+
+    /// Kinds of waiting jobs that this version cannot run: somebody went back to it, or starts it too early.
+    ///
+    /// # Errors
+    /// [`QueueError`] when the queue cannot be read.
+    pub async fn unhandled_kinds(&self) -> Result<Vec<String>, QueueError> {
+        self.queue.unhandled_kinds(&self.kinds).await
     }
 
     /// Waits for an end nobody asked for.

@@ -163,7 +163,13 @@ async fn b10_a_job_of_an_unknown_kind_stays_for_a_worker_that_knows_it() {
     .await
     .unwrap();
     stage.purchase().await;
-    let worker = stage.worker("b10");
+    let mut worker = stage.worker("b10");
+    worker.ready().await.unwrap();
+    assert_eq!(
+        worker.unhandled_kinds().await.unwrap(),
+        ["fulfillment_v9"],
+        "said at start"
+    );
     until(&stage, DONE, 1, Duration::from_secs(10)).await;
     sleep(Duration::from_secs(2)).await;
     worker.stop().await.unwrap();
