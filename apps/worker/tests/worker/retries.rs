@@ -242,3 +242,65 @@ async fn a_writer_that_comes_back_late_records_nothing_and_has_the_panel_converg
     assert!(stage.panel.writes().len() > writes);
     assert_eq!(stage.panel.users()[0].expire_at, users[0].expire_at, "the newer state");
 }
+
+#[tokio::test]
+async fn a_lease_that_nobody_will_take_over_leads_to_one_look_at_the_panel() {
+    let stage = Stage::new().await;
+    let paid = stage.purchase().await;
+    stage.run(paid.operation_id).await.unwrap();
+    let more = stage.extend(paid).await;
+    let run = stage.fetch(more.operation_id).await;
+    let job = service::fulfillment::JobRef {
+        job_id: run.job_id,
+        attempt: run.attempt,
+    };
+    stage.fulfillment.claim(job, more.operation_id).await.unwrap();
+    // Its worker is gone, and meanwhile somebody closed the operation by hand.
+    sqlx::query("update fulfillment_operations set status = 'cancelled', completed_at = now() where operation_id = $1")
+        .bind(more.operation_id)
+        .execute(&stage.pool)
+        .await
+        .unwrap();
+    assert_eq!(
+        stage.fulfillment.sweep_leases().await.unwrap().found,
+        0,
+        "the lease still runs"
+    );
+    sqlx::query("update subscription_leases set expires_at = now() - interval '2 minutes'")
+        .execute(&stage.pool)
+        .await
+        .unwrap();
+    let report = stage.fulfillment.sweep_leases().await.unwrap();
+    assert_eq!((report.found, report.reconciled, report.failed), (1, 1, 0));
+    assert_eq!(stage.fulfillment.sweep_leases().await.unwrap().found, 0);
+    let open = "select count(*) from fulfillment_operations where operation = 'reconcile' and status = 'pending'";
+    assert_eq!(stage.count(open).await, 1);
+}
+
+#[tokio::test]
+async fn a_pass_that_failed_runs_again_at_once_and_one_that_did_not_waits() {
+    const TASK: &str = "fulfillment_revive";
+    let stage = Stage::new().await;
+    let service = stage.service();
+    let interval = Duration::from_mins(5);
+    let begun = service.begin_pass(TASK, interval).await.unwrap().unwrap();
+    assert!(
+        service.begin_pass(TASK, interval).await.unwrap().is_none(),
+        "another one is under way"
+    );
+    service
+        .end_pass(&begun, false, &serde_json::json!({ "code": "x" }))
+        .await
+        .unwrap();
+    let begun = service.begin_pass(TASK, interval).await.unwrap().unwrap();
+    service.end_pass(&begun, true, &serde_json::Value::Null).await.unwrap();
+    assert!(service.begin_pass(TASK, interval).await.unwrap().is_none());
+    sqlx::query("update pass_runs set started_at = started_at - interval '271 s'")
+        .execute(&stage.pool)
+        .await
+        .unwrap();
+    assert!(
+        service.begin_pass(TASK, interval).await.unwrap().is_some(),
+        "nine tenths of the interval, start to start"
+    );
+}
