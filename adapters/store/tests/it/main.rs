@@ -7,6 +7,7 @@ mod chain;
 mod concurrency;
 mod fence;
 mod fence_load;
+mod inspection;
 mod migration;
 mod session;
 mod support;
