@@ -113,7 +113,8 @@ pub fn run_api(
     token: Option<Secret>,
     metrics: Option<Metrics>,
 ) {
-    let probes = vec![Probe::postgres(&core.service), Probe::outbox(&core.service)];
+    // Not the outbox: an API must not leave the rotation because the workers are down.
+    let probes = vec![Probe::postgres(&core.service)];
     let health = Health::new(probes, Arc::clone(core.service.clock()));
     let state = ApiState::new(
         core.service.clone(),
@@ -187,7 +188,8 @@ pub async fn run_worker(running: &mut Running, core: &Core, parts: WorkerParts) 
 
 /// Serves liveness, readiness and metrics of a worker.
 pub fn run_health(running: &mut Running, core: &Core, listener: TcpListener, metrics: Option<Metrics>) {
-    let health = Health::new(vec![Probe::postgres(&core.service)], Arc::clone(core.service.clock()));
+    let probes = vec![Probe::postgres(&core.service), Probe::outbox(&core.service)];
+    let health = Health::new(probes, Arc::clone(core.service.clock()));
     let stop = running.stopping();
     running.spawn(async move {
         api::serve(listener, health::router(health, metrics), stop.cancelled_owned())
