@@ -50,7 +50,6 @@ impl Vars {
     ///
     /// # Errors
     /// A [`Problem`] when the file cannot be read or a line is no `NAME=value`.
-    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
     pub fn from_process(file: Option<&Path>) -> Result<Self, Problem> {
         let mut values = match file {
             Some(path) => read_file(path)?,
@@ -68,10 +67,10 @@ impl Vars {
         debug_assert!(keys::find(name).is_some(), "{name} is not in the table of settings");
         self.read.borrow_mut().insert(name);
         let direct = self.values.get(name).filter(|value| !value.is_empty()).cloned();
-        direct.or_else(|| self.from_secret_file(name))
+        direct.or_else(|| self.in_secret_file(name))
     }
 
-    fn from_secret_file(&self, name: &'static str) -> Option<String> {
+    fn in_secret_file(&self, name: &'static str) -> Option<String> {
         let path = self
             .values
             .get(&format!("{name}_FILE"))

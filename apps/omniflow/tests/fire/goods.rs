@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, time::Duration};
 use omniflow::driver::Goods;
 use uuid::Uuid;
 
-use crate::installation::Installation;
+use crate::installation::{Installation, fresh_id};
 
 /// Crashes in each window.
 const CRASHES: usize = 20;
@@ -20,14 +20,14 @@ async fn buy(installation: &Installation, name: String) -> (Uuid, String) {
         username: &name,
     };
     let order = shop
-        .buy_goods(Uuid::new_v4(), Uuid::new_v4(), goods)
+        .buy_goods(fresh_id(), fresh_id(), goods)
         .await
         .expect("the order is placed");
     let payment = shop
-        .ask_for_money(Uuid::new_v4(), order.id, "manual")
+        .ask_for_money(fresh_id(), order.id, "manual")
         .await
         .expect("the payment is asked for");
-    shop.approve(Uuid::new_v4(), payment.id)
+    shop.approve(fresh_id(), payment.id)
         .await
         .expect("the payment settles");
     (order.id, name)

@@ -11,6 +11,7 @@ use std::{
 use omniflow::driver::{Bought, Shop, Verdict, judge};
 use ports::ids::{Ids as _, SystemIds};
 use sandbox::control::Client;
+use ports::ids::{Ids as _, SystemIds};
 use sqlx::PgPool;
 use store::{
     PoolOptions, general_pool,
@@ -223,4 +224,9 @@ fn free_port() -> u16 {
         .and_then(|listener| listener.local_addr())
         .expect("a free port")
         .port()
+}
+
+/// An id that nobody else has.
+pub(crate) fn fresh_id() -> Uuid {
+    SystemIds.next()
 }

@@ -6,7 +6,7 @@ use rand::{Rng as _, SeedableRng as _, rngs::StdRng};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use crate::installation::{Installation, PLAN};
+use crate::installation::{Installation, PLAN, fresh_id};
 
 const ORDERS: usize = 500;
 const KILLS: usize = 20;
@@ -20,14 +20,14 @@ fn buy(installation: &Installation, lanes: usize, each: usize) -> JoinSet<Vec<(U
             let mut paid = Vec::new();
             for _ in 0..each {
                 let order = shop
-                    .buy_plan(Uuid::new_v4(), Uuid::new_v4(), PLAN)
+                    .buy_plan(fresh_id(), fresh_id(), PLAN)
                     .await
                     .expect("the order is placed");
                 let payment = shop
-                    .ask_for_money(Uuid::new_v4(), order.id, "manual")
+                    .ask_for_money(fresh_id(), order.id, "manual")
                     .await
                     .expect("the payment is asked for");
-                shop.approve(Uuid::new_v4(), payment.id)
+                shop.approve(fresh_id(), payment.id)
                     .await
                     .expect("the payment settles");
                 paid.push((
