@@ -11,7 +11,6 @@ use std::{
 use omniflow::driver::{Bought, Shop, Verdict, judge};
 use ports::ids::{Ids as _, SystemIds};
 use sandbox::control::Client;
-use ports::ids::{Ids as _, SystemIds};
 use sqlx::PgPool;
 use store::{
     PoolOptions, general_pool,
