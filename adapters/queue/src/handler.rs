@@ -13,6 +13,7 @@ use crate::QueueError;
 /// One attempt of a job, as its handler sees it.
 #[derive(Clone, Debug)]
 pub struct Run {
+    /// The queue's job.
     pub job_id: i64,
     /// River's count: rescues are in it, snoozes and interruptions are not.
     pub attempt: i32,

@@ -13,13 +13,21 @@ use crate::{JobClient, QueueError, Subject, bulk_row};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobState {
+    /// Due.
     Available,
+    /// It was abandoned.
     Cancelled,
+    /// Done.
     Completed,
+    /// Gave up.
     Discarded,
+    /// Held back.
     Pending,
+    /// Failed, and waits for its next attempt.
     Retryable,
+    /// An attempt is under way.
     Running,
+    /// Waits for its time.
     Scheduled,
 }
 
@@ -73,17 +81,27 @@ impl FromStr for JobState {
 /// One job, without its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobView {
+    /// River's id.
     pub id: i64,
+    /// Its kind.
     pub kind: String,
+    /// Name of its queue.
     pub queue: String,
+    /// As River has it.
     pub state: JobState,
     /// Attempts begun; snoozes and interruptions do not count.
     pub attempt: i32,
+    /// After so many it is discarded.
     pub max_attempts: i32,
+    /// When it was made.
     pub created_at: DateTime<Utc>,
+    /// Not run before this.
     pub scheduled_at: DateTime<Utc>,
+    /// Begin of the last attempt.
     pub attempted_at: Option<DateTime<Utc>>,
+    /// When it ended.
     pub finalized_at: Option<DateTime<Utc>>,
+    /// Attempts that failed.
     pub error_count: i32,
     /// Text of the last error, empty if there was none. Not redacted.
     pub last_error: String,
@@ -94,6 +112,7 @@ pub struct JobView {
 /// Which jobs to list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListingFilter {
+    /// Any of these.
     pub states: Vec<JobState>,
     /// 1 to 200.
     pub limit: u32,
@@ -104,6 +123,7 @@ pub struct ListingFilter {
 /// One page, newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
+    /// Newest first.
     pub jobs: Vec<JobView>,
     /// Cursor of the next page; absent on the last.
     pub next: Option<i64>,

@@ -53,11 +53,15 @@ pub struct Pass {
 pub struct WorkerOptions {
     /// Names this process among the others: short (it is kept with every attempt) and unlike any other running process.
     pub id: String,
+    /// Where its statements run.
     pub pool: PgPool,
+    /// Jobs at once.
     pub sizes: QueueSizes,
+    /// Time limits and upkeep.
     pub timing: Timing,
     /// How long running jobs may go on once a stop is asked for.
     pub grace: Duration,
+    /// What the leader enqueues periodically.
     pub passes: Vec<Pass>,
 }
 

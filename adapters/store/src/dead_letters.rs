@@ -12,23 +12,36 @@ pub struct NewDeadLetter<'a> {
     pub kind: &'a str,
     /// Operation id, order id or pass name that the job was for.
     pub subject: &'a str,
+    /// The queue's job.
     pub job_id: Option<i64>,
+    /// Attempts that were made.
     pub attempts: i32,
+    /// Stable code of the reason.
     pub code: &'a str,
+    /// Ties together everything that one request set off.
     pub correlation_id: &'a str,
 }
 
 /// One stored dead letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadLetter {
+    /// Its id.
     pub dead_letter_id: i64,
+    /// Its kind.
     pub kind: String,
+    /// What it is for.
     pub subject: String,
+    /// The queue's job.
     pub job_id: Option<i64>,
+    /// Attempts that were made.
     pub attempts: i32,
+    /// Stable code of the reason.
     pub code: String,
+    /// Ties together everything that one request set off.
     pub correlation_id: String,
+    /// When it ended.
     pub occurred_at: DateTime<Utc>,
+    /// When it was dealt with.
     pub resolved_at: Option<DateTime<Utc>>,
 }
 

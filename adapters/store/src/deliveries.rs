@@ -11,11 +11,17 @@ use crate::StoreError;
 /// One row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
+    /// The order it belongs to.
     pub order_id: Uuid,
+    /// Slug of the provider.
     pub provider: String,
+    /// As the table knows it.
     pub status: String,
+    /// Attempts that count.
     pub attempt_count: i32,
+    /// When it is due next.
     pub next_attempt_at: DateTime<Utc>,
+    /// Ties together everything that one request set off.
     pub correlation_id: String,
     /// Until `next_attempt_at`, by the database's clock; zero or less when it is due.
     pub due_in_ms: i64,
@@ -34,22 +40,32 @@ impl Delivery {
 /// What a row is changed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change<'a> {
+    /// As the table knows it.
     pub status: &'a str,
+    /// Attempts that count.
     pub attempt_count: i32,
     /// Until it is due again; absent leaves the time as it is.
     pub due_in: Option<Duration>,
+    /// Class of the provider's last answer.
     pub failure_class: Option<&'a str>,
+    /// Stable code of the reason.
     pub code: Option<&'a str>,
+    /// The provider's name for the accepted submission.
     pub reference: Option<&'a str>,
 }
 
 /// A sum that is about to be spent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spending<'a> {
+    /// The order it belongs to.
     pub order_id: Uuid,
+    /// Number of the attempt.
     pub attempt: i32,
+    /// Slug of the provider.
     pub provider: &'a str,
+    /// In minor units of `currency`.
     pub cost_minor: i64,
+    /// ISO code.
     pub currency: &'a str,
 }
 

@@ -9,6 +9,7 @@ use crate::StoreError;
 /// Something that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
+    /// The operation.
     pub operation_id: Uuid,
     /// `attempt`, `snooze`, `hold`, `refusal`, `close`, `operator`.
     pub kind: &'a str,
@@ -16,21 +17,32 @@ pub struct Entry<'a> {
     pub status: &'a str,
     /// Number of the attempt it belongs to.
     pub attempt: i32,
+    /// Stable code, where something failed.
     pub error_code: Option<&'a str>,
+    /// Ties together everything that one request set off.
     pub correlation_id: &'a str,
 }
 
 /// One stored entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
+    /// Its place in the history, from 1.
     pub entry: i32,
+    /// Its kind.
     pub kind: String,
+    /// As the table knows it.
     pub status: String,
+    /// Number of the attempt.
     pub attempt: i32,
+    /// Stable code, where something failed.
     pub error_code: Option<String>,
+    /// Ties together everything that one request set off.
     pub correlation_id: String,
+    /// How often it happened in a row.
     pub repeat_count: i32,
+    /// When it happened first.
     pub first_at: DateTime<Utc>,
+    /// When it happened last.
     pub last_at: DateTime<Utc>,
 }
 

@@ -38,8 +38,11 @@ pub enum Holding {
 /// A lease that ended without an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeadLease {
+    /// The one remote user it is about.
     pub subscription_id: Uuid,
+    /// Of its holder.
     pub token: Uuid,
+    /// The operation.
     pub operation_id: Uuid,
 }
 

@@ -11,25 +11,35 @@ use crate::StoreError;
 /// One row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
+    /// The operation.
     pub operation_id: Uuid,
+    /// Whose desired state is pushed.
     pub entitlement_id: Uuid,
+    /// The one remote user it is about.
     pub subscription_id: Uuid,
+    /// The order it belongs to.
     pub order_id: Option<Uuid>,
     /// As stored; may be one this version does not know.
     pub operation: String,
+    /// As the table knows it.
     pub status: String,
     /// Desired-state version it was opened for.
     pub version: i64,
+    /// Ties together everything that one request set off.
     pub correlation_id: String,
+    /// Not applied before this.
     pub effective_at: Option<DateTime<Utc>>,
     /// Attempts of the present budget that count.
     pub attempt_count: i32,
+    /// When it is due next.
     pub next_attempt_at: DateTime<Utc>,
+    /// Stable code of the last failure.
     pub last_error_code: Option<String>,
     /// A request was sent whose answer never came.
     pub unanswered: bool,
     /// An operator wants it to end as soon as nothing is in flight.
     pub cancel_requested: bool,
+    /// When it was made.
     pub created_at: DateTime<Utc>,
     /// Until `next_attempt_at`, by the database's clock; zero or less when it is due.
     pub due_in_ms: i64,
@@ -53,14 +63,18 @@ impl Operation {
 /// How an operation ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End<'a> {
+    /// The goal was reached.
     Succeeded { code: Option<&'a str> },
+    /// It gave up for good.
     Failed { code: &'a str },
+    /// It was abandoned.
     Cancelled { code: &'a str },
 }
 
 /// When and why an operation is tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Again<'a> {
+    /// Stable code of the reason.
     pub code: &'a str,
     /// Until the next attempt.
     pub delay: Duration,

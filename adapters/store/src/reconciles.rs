@@ -10,11 +10,17 @@ use crate::StoreError;
 /// A `reconcile` to be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewReconcile {
+    /// The operation.
     pub operation_id: Uuid,
+    /// Whose desired state is pushed.
     pub entitlement_id: Uuid,
+    /// The one remote user it is about.
     pub subscription_id: Uuid,
+    /// Desired-state version.
     pub version: i64,
+    /// Unique over all operations.
     pub idempotency_key: String,
+    /// Ties together everything that one request set off.
     pub correlation_id: String,
     /// Until it is due.
     pub delay: Duration,
@@ -23,7 +29,9 @@ pub struct NewReconcile {
 /// A due operation without a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Idle {
+    /// The operation.
     pub operation_id: Uuid,
+    /// Ties together everything that one request set off.
     pub correlation_id: String,
 }
 

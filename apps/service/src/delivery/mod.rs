@@ -41,6 +41,7 @@ pub const SUBMISSION: Duration = Duration::from_mins(2);
 pub struct SpendCeiling {
     /// In minor units of the currency that is spent.
     pub amount_minor: i64,
+    /// The span of time.
     pub window: Duration,
 }
 
@@ -70,20 +71,30 @@ pub enum Claim {
 /// A submission that is committed and not sent yet.
 #[derive(Clone, Debug)]
 pub struct Submit {
+    /// The attempt of the queue that asked.
     pub job: JobRef,
+    /// Slug of the provider.
     pub provider: String,
+    /// Number of the attempt.
     pub attempt: i32,
+    /// Ties together everything that one request set off.
     pub correlation_id: String,
+    /// What is sent.
     pub request: SubmitRequest,
 }
 
 /// An accepted submission to be asked for.
 #[derive(Clone, Debug)]
 pub struct Poll {
+    /// The attempt of the queue that asked.
     pub job: JobRef,
+    /// The order it belongs to.
     pub order_id: OrderId,
+    /// Slug of the provider.
     pub provider: String,
+    /// Ties together everything that one request set off.
     pub correlation_id: String,
+    /// The provider's name for the accepted submission.
     pub reference: String,
 }
 

@@ -24,6 +24,7 @@ use super::{
 /// How a run failed at the panel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallFailure {
+    /// How it counts.
     pub class: FailureClass,
     /// Stable code.
     pub code: String,

@@ -55,6 +55,7 @@ pub struct Fulfillment {
 /// The queue's attempt on whose behalf something is claimed and recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobRef {
+    /// The queue's job.
     pub job_id: i64,
     /// The queue's own count.
     pub attempt: i32,
@@ -74,12 +75,19 @@ pub enum Claim {
 /// A run that may call the panel.
 #[derive(Clone, Debug)]
 pub struct Claimed {
+    /// The attempt of the queue that asked.
     pub job: JobRef,
+    /// The operation.
     pub operation_id: OperationId,
+    /// Whose desired state is pushed.
     pub entitlement_id: EntitlementId,
+    /// The one remote user it is about.
     pub subscription_id: SubscriptionId,
+    /// The order it belongs to.
     pub order_id: Option<OrderId>,
+    /// Its kind.
     pub kind: OperationKind,
+    /// Ties together everything that one request set off.
     pub correlation_id: String,
     /// Number of the attempt in the present budget.
     pub attempt: i32,

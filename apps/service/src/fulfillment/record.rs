@@ -16,7 +16,9 @@ use super::{
 /// What the panel showed after the push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shown {
+    /// The panel's key of the user.
     pub remote_user_id: i64,
+    /// What the panel says of it.
     pub remote_status: RemoteStatus,
 }
 

@@ -16,8 +16,11 @@ use service::{Caller, Service, delivery::Deliveries, fulfillment::Fulfillment};
 /// What passes work with.
 #[derive(Clone, Debug)]
 pub struct PassParts {
+    /// The use cases.
     pub service: Service,
+    /// Operations.
     pub fulfillment: Fulfillment,
+    /// Goods.
     pub deliveries: Deliveries,
 }
 
