@@ -92,7 +92,7 @@ impl Purchase {
     }
 
     pub(crate) fn operation_id(&self, step: u32) -> OperationId {
-        OperationId::new(id(3, self.n * 16 + step))
+        OperationId::new(id(3, self.n * 1000 + step))
     }
 
     pub(crate) fn placed(&mut self) -> Vec<Said> {
@@ -152,7 +152,7 @@ impl Purchase {
 
     pub(crate) fn extended(&mut self, step: u32) -> Vec<Said> {
         self.entitlement.tell(entitlement::Command::Extend {
-            order_id: OrderId::new(id(7, self.n * 16 + step)),
+            order_id: OrderId::new(id(7, self.n * 1000 + step)),
             terms: self.terms(),
             effective_at: None,
             operation: self.operation(step),
