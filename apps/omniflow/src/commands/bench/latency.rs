@@ -82,7 +82,9 @@ async fn offer(store: &Store, worker: &mut OtherProcess, commands: u32, per_seco
     while !sent.is_empty() {
         let (operation, started) = worker.next().await?;
         if let Some(at) = sent.remove(&operation) {
-            latencies.saturating_record(started.saturating_sub(at));
+            latencies
+                .record(started.saturating_sub(at))
+                .map_err(Failure::unavailable)?;
         }
     }
     let rate = f64::from(commands) / start.elapsed().as_secs_f64();

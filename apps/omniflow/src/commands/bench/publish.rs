@@ -105,7 +105,7 @@ impl Side for Raw {
     async fn prepare(&self) -> Result<(), Failure> {
         sqlx::raw_sql("truncate outbox_twin").execute(&self.owner).await?;
         sqlx::query(
-            "insert into outbox_twin (id, topic, stream, payload)
+            "insert into outbox_twin (id, topic, stream, payload) overriding system value
              select n, 'entitlement.operation_opened', 'entitlement/' || n % $2, jsonb_build_object('operationId', gen_random_uuid())
                from generate_series(1, $1) n",
         )
