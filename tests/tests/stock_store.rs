@@ -202,7 +202,6 @@ fn command(order: OrderId, intent: IntentId, turn: i64) -> Command {
 /// Run by hand, in release and alone on the machine: `--release … -- --ignored --nocapture`.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement"]
-#[expect(clippy::print_stdout, reason = "a measurement")]
 async fn one_event_a_command_beside_the_stock_store() {
     let db = TestDb::new().await;
     let (stock, ours) = (stock_store(&db).await, ours(&db).await);
@@ -222,7 +221,7 @@ async fn one_event_a_command_beside_the_stock_store() {
                 framework
                     .execute(&order.to_string(), command(order, intent, turn))
                     .await
-                    .unwrap()
+                    .unwrap();
             }
         })
         .await;

@@ -38,11 +38,11 @@ impl Warm {
         let warm = Arc::new(Self {
             most: if runtime.is_some() { half } else { 0 },
             kept: Mutex::default(),
-            pool: pool.clone(),
+            pool,
         });
         if let Some(runtime) = runtime {
             // A pool that closes waits for every connection that is out.
-            let (mut closing, weak) = (pool.close_event(), Arc::downgrade(&warm));
+            let (mut closing, weak) = (warm.pool.close_event(), Arc::downgrade(&warm));
             runtime.spawn(async move {
                 (&mut closing).await;
                 if let Some(warm) = weak.upgrade() {

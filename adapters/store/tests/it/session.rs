@@ -102,7 +102,14 @@ async fn what_commands_keep_ready_neither_starves_the_pool_nor_stops_it_from_clo
     let ids = [StreamId::of::<Counter>(id())];
     let works = futures_util::future::join_all((0..4).map(|_| store.load(&ids, metadata()))).await;
     drop(works);
-    let two = async { (store.pool().acquire().await.unwrap(), store.pool().acquire().await.unwrap()) };
+    let two = async {
+        (
+            store.pool().acquire().await.unwrap(),
+            store.pool().acquire().await.unwrap(),
+        )
+    };
     drop(tokio::time::timeout(Duration::from_secs(2), two).await.unwrap());
-    tokio::time::timeout(Duration::from_secs(2), store.pool().close()).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(2), store.pool().close())
+        .await
+        .unwrap();
 }
