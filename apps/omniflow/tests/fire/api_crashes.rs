@@ -83,11 +83,11 @@ async fn b57_a_request_repeated_after_a_crash_has_its_effect_once_and_read_model
     installation.verify();
 }
 
-/// Asks for a payment for as long as an earlier call may still be with the provider.
-async fn ask_patiently(shop: Shop, key: Uuid, order: Uuid) -> Paid {
+/// Asks for a payment, with one key, for longer than an earlier call of it may still be with the provider (45 s).
+pub(crate) async fn ask_patiently(shop: Shop, key: Uuid, order: Uuid, provider: &'static str) -> Paid {
     let deadline = Instant::now() + Duration::from_secs(100);
     loop {
-        match shop.ask_for_money(key, order, "cryptobot").await {
+        match shop.ask_for_money(key, order, provider).await {
             Ok(payment) => return payment,
             Err(ShopError::Silent { .. }) if Instant::now() < deadline => {}
             Err(error) => panic!("{error}"),
@@ -108,6 +108,7 @@ pub(crate) async fn a_crash_around_the_providers_call_leaves_one_invoice_and_one
             installation.shop(),
             SystemIds.next(),
             order.id,
+            "cryptobot",
         )));
         installation.recover_api().await;
         plans.push((order.id, order.subscription_id.expect("of a plan")));

@@ -7,7 +7,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use crate::installation::{Installation, PLAN};
+use crate::{
+    api_crashes::ask_patiently,
+    installation::{Installation, PLAN},
+};
 
 const LANES: usize = 4;
 const ORDERS_A_LANE: usize = 25;
@@ -22,8 +25,7 @@ fn buy(installation: &Installation) -> JoinSet<Vec<(Uuid, Uuid)>> {
             for _ in 0..ORDERS_A_LANE {
                 let placed = shop.buy_plan(SystemIds.next(), SystemIds.next(), PLAN).await;
                 let order = placed.expect("placed in the end");
-                let payment = shop.ask_for_money(SystemIds.next(), order.id, "manual").await;
-                let payment = payment.expect("asked for in the end");
+                let payment = ask_patiently(shop.clone(), SystemIds.next(), order.id, "manual").await;
                 let approved = shop.approve(SystemIds.next(), payment.id).await;
                 approved.expect("settled in the end");
                 paid.push((order.id, order.subscription_id.expect("of a plan")));
@@ -40,7 +42,7 @@ async fn a_killed_database_server_costs_nothing_but_time() {
     let mut workers = [installation.worker(), installation.worker()];
     // A worker that finds no database at its start ends, and is started again by whoever watches it: not what this is about.
     installation.buy_plan().await;
-    let (_, summary, _) = installation.settle(1, Duration::from_secs(30)).await;
+    let (_, summary, _) = installation.settle(1, Duration::from_secs(60)).await;
     assert_eq!(summary.fulfilled, 1, "the workers work");
     let mut buying = buy(&installation);
     for pause in [1_500, 2_500] {

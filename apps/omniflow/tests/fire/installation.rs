@@ -11,11 +11,8 @@ use std::{
 use omniflow::driver::{Bought, Shop, Verdict, judge};
 use ports::ids::{Ids as _, SystemIds};
 use sandbox::control::Client;
-use sqlx::PgPool;
-use store::{
-    PoolOptions, general_pool,
-    summary::{Summary, parked_orders, summary},
-};
+use sqlx::{PgPool, postgres::PgPoolOptions};
+use store::summary::{Summary, parked_orders, summary};
 use tempfile::TempDir;
 use tests::{OwnCluster, TestDb};
 use uuid::Uuid;
@@ -59,12 +56,13 @@ impl Installation {
         wait_for(Duration::from_secs(20), || dir.path().join("sandbox.json").exists()).await;
         let api = Process::start("api", dir.path(), &settings);
         listens(port).await;
-        let options = PoolOptions {
-            url: db.owner_url.clone(),
-            size: 4,
-            process: "drill",
-        };
-        let pool = general_pool(&options).await.expect("the database answers");
+        // More patient than those of the product: what is slow here is the machine, and that is no claim of ours.
+        let pool = PgPoolOptions::new()
+            .max_connections(4)
+            .acquire_timeout(Duration::from_secs(60))
+            .connect(&db.owner_url)
+            .await
+            .expect("the database answers");
         Self {
             dir,
             pool,

@@ -19,7 +19,7 @@ fn slow(route: &str, ms: u64) -> FaultRule {
 
 /// Waits until so many operations are with the panel.
 async fn running(pool: &PgPool, count: i64) {
-    let deadline = Instant::now() + Duration::from_secs(30);
+    let deadline = Instant::now() + Duration::from_secs(60);
     let now = "select count(*) from fulfillment_operations where status = 'running'";
     while sqlx::query_scalar::<_, i64>(now).fetch_one(pool).await.expect("read") < count {
         assert!(Instant::now() < deadline, "no worker runs them");
