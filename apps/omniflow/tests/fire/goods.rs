@@ -27,9 +27,7 @@ async fn buy(installation: &Installation, name: String) -> (Uuid, String) {
         .ask_for_money(fresh_id(), order.id, "manual")
         .await
         .expect("the payment is asked for");
-    shop.approve(fresh_id(), payment.id)
-        .await
-        .expect("the payment settles");
+    shop.approve(fresh_id(), payment.id).await.expect("the payment settles");
     (order.id, name)
 }
 

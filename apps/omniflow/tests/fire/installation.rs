@@ -198,6 +198,24 @@ impl Installation {
     }
 }
 
+/// What a failed drill leaves to read: its folder is removed.
+impl Drop for Installation {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        for name in ["api.log", "worker.log"] {
+            let log = std::fs::read_to_string(self.path().join(name)).unwrap_or_default();
+            let telling = |line: &&str| ["WARN", "ERROR", "panicked"].iter().any(|word| line.contains(word));
+            let lines: Vec<_> = log.lines().filter(telling).collect();
+            eprintln!("--- {name}: {} warnings and errors, the last of them:", lines.len());
+            for line in lines.iter().rev().take(40).rev() {
+                eprintln!("{line}");
+            }
+        }
+    }
+}
+
 async fn listens(port: u16) {
     wait_for(Duration::from_secs(30), || {
         std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()

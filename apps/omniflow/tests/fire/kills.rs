@@ -27,9 +27,7 @@ fn buy(installation: &Installation, lanes: usize, each: usize) -> JoinSet<Vec<(U
                     .ask_for_money(fresh_id(), order.id, "manual")
                     .await
                     .expect("the payment is asked for");
-                shop.approve(fresh_id(), payment.id)
-                    .await
-                    .expect("the payment settles");
+                shop.approve(fresh_id(), payment.id).await.expect("the payment settles");
                 paid.push((
                     order.id,
                     order.subscription_id.expect("a plan order has a subscription"),

@@ -1,3 +1,4 @@
+#![cfg(test)]
 //! Separate processes, killed: what was paid for is provided once, whatever dies when.
 
 mod api_crashes;

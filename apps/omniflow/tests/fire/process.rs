@@ -69,7 +69,10 @@ impl Process {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a process under test finds programs as its parent does")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a process under test finds programs as its parent does"
+)]
 fn omniflow(args: &[&str], dir: &Path, settings: &[(&str, String)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_omniflow"));
     command

@@ -1,3 +1,4 @@
+#![cfg(test)]
 //! `up` and `demo` as a person meets them: from an empty folder, again, after a kill, as anybody, and with wrong settings.
 
 mod demo;

@@ -45,7 +45,10 @@ impl<'a> Start<'a> {
     }
 
     /// Starts it with nothing of our environment but the paths to programs.
-    #[expect(clippy::disallowed_methods, reason = "a process under test finds programs as its parent does")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a process under test finds programs as its parent does"
+    )]
     pub(crate) fn now(self) -> Process {
         let (said, complained) = (file(), file());
         let writing = |file: &tempfile::NamedTempFile| File::options().append(true).open(file.path()).expect("its own");
