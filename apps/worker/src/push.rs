@@ -76,15 +76,21 @@ impl<'a> Pushing<'a> {
         }
     }
 
-    /// `None` when the panel has no such user any more.
+    /// `None` when the panel has no such user any more. It is read before it is written: a panel restored from an old copy may have given
+    /// the number to somebody else, whose access must not be touched.
     async fn known(&mut self, id: i64) -> Result<Option<RemoteUser>, SendError> {
+        let (sender, panel) = (&mut *self.sender, self.panel);
+        let Some(user) = sender.read(panel.user(id)).await? else {
+            return Ok(None);
+        };
+        if user.username != self.username {
+            return Err(SendError::Foreign);
+        }
         if self.over {
-            let (sender, panel) = (&mut *self.sender, self.panel);
-            return sender.read(panel.user(id)).await;
+            return Ok(Some(user));
         }
         match self.update(id).await {
-            Ok(user) if user.username == self.username => Ok(Some(user)),
-            Ok(_) => Err(SendError::Foreign),
+            Ok(user) => Ok(Some(user)),
             Err(SendError::Panel(error)) if error.code == NOT_FOUND => Ok(None),
             Err(error) => Err(error),
         }

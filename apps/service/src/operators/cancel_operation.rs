@@ -2,6 +2,7 @@
 
 use domain::{
     entitlement::{self, Entitlement},
+    fulfillment::code::OPERATOR_CANCELLED,
     ids::OperationId,
     time::Timestamp,
 };
@@ -14,9 +15,6 @@ use store::{
 
 use super::retry_operation::conflict;
 use crate::{Caller, Error, Refusal, Service, retry::retry_on_conflict};
-
-/// Why an operation ended that an operator abandoned.
-const CODE: &str = "cancelled_by_operator";
 
 /// What became of a request to cancel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +56,7 @@ impl Service {
         }
         let command = entitlement::Command::CancelOperation {
             operation_id,
-            code: CODE.to_owned(),
+            code: OPERATOR_CANCELLED.to_owned(),
             at,
         };
         match work.execute::<Entitlement>(found.entitlement_id, command) {
@@ -72,7 +70,7 @@ impl Service {
             Some(now) if now.status == found.status => {}
             _ => return Err(StoreError::Conflict.into()),
         }
-        if !operations::end_in(work.conn(), found.operation_id, End::Cancelled { code: CODE }).await? {
+        if !operations::end_in(work.conn(), found.operation_id, End::Cancelled { code: OPERATOR_CANCELLED }).await? {
             return Err(StoreError::Conflict.into());
         }
         history::append_in(work.conn(), entry(&found, caller)).await?;
@@ -105,7 +103,7 @@ fn entry<'a>(operation: &Operation, caller: &'a Caller) -> Entry<'a> {
         kind: "operator",
         status: "cancelled",
         attempt: operation.attempt_count,
-        error_code: Some(CODE),
+        error_code: Some(OPERATOR_CANCELLED),
         correlation_id: &caller.correlation_id,
     }
 }

@@ -1,9 +1,9 @@
 //! Periodic passes: one table. A pass has no input, works in bounded batches, and one failing row never stops its siblings.
 
+mod commerce_maintenance;
 mod fulfillment_revive;
 mod goods_delivery_schedule;
 mod lease_sweep;
-mod order_expiry;
 mod payment_reconcile;
 mod webhook_process;
 
@@ -63,10 +63,10 @@ pub const TABLE: &[Entry] = &[
         lease_sweep::run,
     ),
     entry(
-        order_expiry::NAME,
-        order_expiry::INTERVAL,
-        order_expiry::TIMEOUT,
-        order_expiry::run,
+        commerce_maintenance::NAME,
+        commerce_maintenance::INTERVAL,
+        commerce_maintenance::TIMEOUT,
+        commerce_maintenance::run,
     ),
     entry(
         payment_reconcile::NAME,

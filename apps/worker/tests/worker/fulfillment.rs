@@ -185,6 +185,24 @@ async fn a_user_that_vanished_is_made_anew() {
 }
 
 #[tokio::test]
+async fn a_number_that_belongs_to_somebody_else_now_is_left_alone() {
+    let stage = Stage::new().await;
+    let first = stage.purchase().await;
+    stage.run(first.operation_id).await.unwrap();
+    let before = stage.panel.users()[0].clone();
+    stage.panel.give_away(before.id, "a_stranger");
+    let writes = stage.panel.writes().len();
+    let more = stage.extend(first).await;
+    assert_eq!(stage.run(more.operation_id).await, Ok(Outcome::Done));
+    assert_eq!(stage.panel.writes().len(), writes, "nothing was sent");
+    assert_eq!(stage.panel.users()[0].expire_at, before.expire_at, "untouched");
+    assert_eq!(
+        stage.operation(more.operation_id).await.last_error_code.as_deref(),
+        Some("remote_username_foreign")
+    );
+}
+
+#[tokio::test]
 async fn a_scheduled_change_waits_without_an_attempt() {
     let stage = Stage::new().await;
     let later = stage.clock.now() + TimeDelta::hours(5);

@@ -101,6 +101,13 @@ impl FakePanel {
         id
     }
 
+    /// Gives a number to somebody else, as a panel restored from an old copy would.
+    pub(crate) fn give_away(&self, id: i64, username: &str) {
+        if let Some(user) = self.0.lock().unwrap().users.get_mut(&id) {
+            username.clone_into(&mut user.username);
+        }
+    }
+
     pub(crate) fn remove(&self, id: i64) {
         self.0.lock().unwrap().users.remove(&id);
     }

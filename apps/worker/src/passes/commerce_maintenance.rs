@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{PassParts, Running, caller, report};
 
-pub(super) const NAME: &str = "order_expiry";
+pub(super) const NAME: &str = "commerce_maintenance";
 pub(super) const INTERVAL: Duration = Duration::from_mins(1);
 pub(super) const TIMEOUT: Duration = INTERVAL;
 
