@@ -70,7 +70,15 @@ impl Service {
             Some(now) if now.status == found.status => {}
             _ => return Err(StoreError::Conflict.into()),
         }
-        if !operations::end_in(work.conn(), found.operation_id, End::Cancelled { code: OPERATOR_CANCELLED }).await? {
+        if !operations::end_in(
+            work.conn(),
+            found.operation_id,
+            End::Cancelled {
+                code: OPERATOR_CANCELLED,
+            },
+        )
+        .await?
+        {
             return Err(StoreError::Conflict.into());
         }
         history::append_in(work.conn(), entry(&found, caller)).await?;
