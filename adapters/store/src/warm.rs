@@ -10,6 +10,7 @@ use std::{
 };
 
 use sqlx::{PgPool, Postgres, pool::PoolConnection};
+use tokio::runtime::Handle;
 
 /// How long a connection may go without having passed through the pool.
 const UNTESTED: Duration = Duration::from_mins(1);
@@ -20,6 +21,8 @@ pub(crate) struct Warm {
     pool: PgPool,
     most: usize,
     kept: Mutex<Vec<Kept>>,
+    /// Where connections are given back to the pool.
+    runtime: Option<Handle>,
 }
 
 /// A connection out of the pool.
@@ -33,14 +36,15 @@ pub(crate) struct Kept {
 impl Warm {
     /// Keeps nothing where no runtime could give it back when the pool closes.
     pub(crate) fn new(pool: PgPool) -> Arc<Self> {
-        let runtime = tokio::runtime::Handle::try_current().ok();
+        let runtime = Handle::try_current().ok();
         let half = usize::try_from(pool.options().get_max_connections() / 2).unwrap_or_default();
         let warm = Arc::new(Self {
             most: if runtime.is_some() { half } else { 0 },
             kept: Mutex::default(),
             pool,
+            runtime,
         });
-        if let Some(runtime) = runtime {
+        if let Some(runtime) = &warm.runtime {
             // A pool that closes waits for every connection that is out.
             let (mut closing, weak) = (warm.pool.close_event(), Arc::downgrade(&warm));
             runtime.spawn(async move {
@@ -92,5 +96,13 @@ impl Warm {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Kept>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Warm {
+    /// A connection that goes back to its pool needs a runtime, wherever this is dropped.
+    fn drop(&mut self) {
+        let _entered = self.runtime.as_ref().map(Handle::enter);
+        self.let_go();
     }
 }

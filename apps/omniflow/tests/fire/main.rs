@@ -2,6 +2,7 @@
 //! Separate processes, killed: what was paid for is provided once, whatever dies when.
 
 mod api_crashes;
+mod awaiting;
 mod crash_points;
 mod database_killed;
 mod extensions;
@@ -13,4 +14,3 @@ mod panel;
 mod process;
 mod remote_names;
 mod slow_panel;
-mod waiting;

@@ -18,6 +18,7 @@ use store::{
     ExecuteError, KeyedRequest, StoreError, StreamId, UnitOfWork, claims,
     payments::{self, IntentRow, NewIntent},
 };
+use uuid::Uuid;
 
 use crate::{
     Caller, Done, Error, PaymentView, Refusal, Service,
@@ -41,12 +42,14 @@ pub struct StartPayment {
 }
 
 /// What the claim left to do.
+/// Pauses after each try to let a claim go.
+const LET_GO_PAUSES: [Duration; 3] = [Duration::from_millis(100), Duration::from_secs(1), Duration::ZERO];
+
 enum Claimed {
     Answered(Done<PaymentView>),
-    /// The intent is ours to complete; `resumed` when it was made by an earlier try.
+    /// The intent is ours to complete; `known` when it was made by an earlier try.
     Intent {
-        row: IntentRow,
-        resumed: bool,
+        known: Option<IntentRow>,
         position: Option<i64>,
     },
 }
@@ -74,35 +77,68 @@ impl Service {
             self.claim_payment(caller, key, request, provider, intent_id, at)
         })
         .await?;
-        let (row, resumed, position) = match claimed {
+        let (known, position) = match claimed {
             Claimed::Answered(done) => return Ok(done),
-            Claimed::Intent { row, resumed, position } => (row, resumed, position),
+            Claimed::Intent { known, position } => (known, position),
         };
-        let intent_id = row.intent_id;
+        let intent = known.as_ref().map_or(intent_id.as_uuid(), |row| row.intent_id);
         fail::fail_point!("payment.after_claim", |_| Err(Error::InProgress));
-        let view = match self
-            .complete_intent(caller, &**provider, row, request.description.as_deref(), resumed)
-            .await
-        {
-            Ok(view) => view,
+        let completed = self.complete_claimed(caller, &**provider, intent, known, request).await;
+        let answered = match &completed {
+            Ok(view) => claims::answer_claim(self.store.pool(), key, &answers::answer(201, view)?).await,
             Err(Error::Refused(refusal)) => {
-                let answer = answers::answer(refusal.status, &refusal)?;
-                claims::answer_claim(self.store.pool(), key, &answer).await?;
-                return Err(refusal.into());
+                claims::answer_claim(self.store.pool(), key, &answers::answer(refusal.status, refusal)?).await
             }
-            Err(error) => {
-                // Nobody calls now, so a repeat may ask at once what became of it.
-                payments::release_call(self.store.pool(), intent_id).await?;
-                claims::release_claim(self.store.pool(), key).await?;
-                return Err(error);
+            Err(_) => {
+                self.let_go(key, intent).await;
+                Ok(())
             }
         };
-        claims::answer_claim(self.store.pool(), key, &answers::answer(201, &view)?).await?;
+        if let Err(error) = answered {
+            self.let_go(key, intent).await;
+            return Err(error.into());
+        }
         Ok(Done {
-            value: view,
+            value: completed?,
             position,
             repeated: false,
         })
+    }
+
+    /// With the claim held: from the committed intent to the provider's answer.
+    async fn complete_claimed(
+        &self,
+        caller: &Caller,
+        provider: &dyn PaymentProvider,
+        intent_id: Uuid,
+        known: Option<IntentRow>,
+        request: &StartPayment,
+    ) -> Result<PaymentView, Error> {
+        let resumed = known.is_some();
+        let row = match known {
+            Some(row) => row,
+            None => payments::intent(self.store.pool(), intent_id)
+                .await?
+                .ok_or(Error::Inconsistent("a committed intent is missing"))?,
+        };
+        self.complete_intent(caller, provider, row, request.description.as_deref(), resumed)
+            .await
+    }
+
+    /// Nobody calls the provider now, so a repeat may ask at once what became of it. Tried more than once: what is not let go holds the
+    /// key, and the customer, until the claim ends.
+    async fn let_go(&self, key: &KeyedRequest, intent_id: Uuid) {
+        for pause in LET_GO_PAUSES {
+            let released = async {
+                payments::release_call(self.store.pool(), intent_id).await?;
+                claims::release_claim(self.store.pool(), key).await
+            };
+            match released.await {
+                Ok(()) => return,
+                Err(error) => tracing::warn!(%intent_id, code = error.code(), "a claim was not let go"),
+            }
+            tokio::time::sleep(pause).await;
+        }
     }
 
     async fn claim_payment(
@@ -153,15 +189,9 @@ impl Service {
             Some(_) => {}
         }
         let committed = work.commit().await?;
-        let row = match known {
-            Some(row) => row,
-            None => payments::intent(self.store.pool(), intent_id.as_uuid())
-                .await?
-                .ok_or(Error::Inconsistent("a committed intent is missing"))?,
-        };
+        // From here on the key is held: whatever fails must let it go.
         Ok(Claimed::Intent {
-            row,
-            resumed,
+            known,
             position: committed.position,
         })
     }
@@ -211,7 +241,7 @@ struct NewIntentParts {
     key: String,
     amount_minor: i64,
     currency: Currency,
-    entitlement_id: Option<uuid::Uuid>,
+    entitlement_id: Option<Uuid>,
 }
 
 impl NewIntentParts {

@@ -44,6 +44,29 @@ async fn a_lost_answer_is_found_again_and_never_asked_for_twice() {
 }
 
 #[tokio::test]
+async fn a_claim_whose_answer_cannot_be_stored_is_let_go_and_not_held_for_its_time() {
+    let world = World::new().await;
+    let order_id = world.placed("order", &world.purchase("month")).await;
+    world
+        .run_as_owner(
+            "create sequence answers; grant usage on sequence answers to omniflow_runtime;
+             create function refuse_the_first() returns trigger language plpgsql as $$ begin
+                 if new.status is not null and nextval('answers') = 1 then raise exception 'broken'; end if;
+                 return new;
+             end $$;
+             create trigger broken before update on idempotency_keys for each row execute function refuse_the_first()",
+        )
+        .await;
+    assert!(matches!(
+        world.start("pay", order_id, "fakepay").await,
+        Err(Error::Store(_))
+    ));
+    let again = world.start("pay", order_id, "fakepay").await.unwrap();
+    assert_eq!(again.provider_reference.as_deref(), Some("pay-1"));
+    assert_eq!(world.pay.references(), ["pay-1"]);
+}
+
+#[tokio::test]
 async fn the_pass_finds_a_lost_answer_too() {
     let world = World::new().await;
     let order_id = world.placed("order", &world.purchase("month")).await;

@@ -12,7 +12,7 @@ use service::{
     payments::start_payment::StartPayment,
     webhooks::{Received, WebhookCall},
 };
-use sqlx::PgPool;
+use sqlx::{Connection as _, PgPool};
 use store::{PoolOptions, Store};
 use tests::TestDb;
 use uuid::Uuid;
@@ -25,7 +25,7 @@ pub(crate) struct World {
     pub(crate) clock: ManualClock,
     pub(crate) pool: PgPool,
     pub(crate) catalog: Arc<Catalog>,
-    _db: TestDb,
+    db: TestDb,
 }
 
 impl World {
@@ -58,7 +58,7 @@ impl World {
             clock,
             pool,
             catalog,
-            _db: db,
+            db,
         }
     }
 
@@ -141,6 +141,12 @@ impl World {
 
     pub(crate) async fn run(&self, sql: &'static str) {
         sqlx::query(sql).execute(&self.pool).await.unwrap();
+    }
+
+    /// With the rights of the tables' owner.
+    pub(crate) async fn run_as_owner(&self, sql: &'static str) {
+        let mut owner = sqlx::PgConnection::connect(&self.db.owner_url).await.unwrap();
+        sqlx::raw_sql(sql).execute(&mut owner).await.unwrap();
     }
 
     pub(crate) async fn events(&self, order_id: OrderId) -> Vec<String> {
