@@ -22,19 +22,15 @@ pub struct Metadata {
     pub at: Timestamp,
 }
 
-/// One event of the log together with its place.
+/// One event of the log together with its place, as those who follow one kind of stream read it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded<E> {
     /// Place in the whole log.
     pub position: i64,
-    /// `order`, `entitlement` or `delivery`.
-    pub aggregate_type: String,
     /// The stream's id.
     pub aggregate_id: String,
     /// Place in the stream, from 1.
     pub sequence: i64,
     /// The event, in today's form.
     pub event: E,
-    /// What travels beside it.
-    pub metadata: Metadata,
 }

@@ -7,42 +7,12 @@ use std::{
 
 use domain::log::Recorded;
 use sqlx::PgConnection;
-use store::{
-    Decoder,
-    event_reader::{self, Entry},
-};
 use uuid::Uuid;
 
 use crate::{
     error::Stop,
     projection::{Projection, Row, RowChange, Unfit},
 };
-
-/// Events of a batch that can be read, and what is wrong with the one after them.
-#[derive(Debug)]
-pub struct Decoded<E> {
-    /// In position order.
-    pub events: Vec<Recorded<E>>,
-    /// The first that cannot be read.
-    pub stop: Option<Stop>,
-}
-
-/// Decodes up to the first event that cannot be read.
-pub fn decode<P: Projection>(decoder: &Decoder<P::Aggregate>, entries: &[Entry]) -> Decoded<P::Event> {
-    let mut events = Vec::with_capacity(entries.len());
-    for entry in entries {
-        match event_reader::decode(decoder, entry) {
-            Ok(event) => events.push(event),
-            Err(unreadable) => {
-                return Decoded {
-                    events,
-                    stop: Some(Stop::from(&*unreadable)),
-                };
-            }
-        }
-    }
-    Decoded { events, stop: None }
-}
 
 /// Applies events to the rows that the search path shows. Events before one that cannot be projected are applied; that one is answered.
 ///

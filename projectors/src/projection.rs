@@ -90,8 +90,6 @@ pub trait Projection: Send + Sync + Sized + 'static {
 
     /// Stable name: of the table, the cursor, and on the command line.
     const NAME: &'static str;
-    /// Kind of the streams it follows: the aggregate's `TYPE`.
-    const STREAMS: &'static str;
     /// Raised whenever the same events make other rows: an unfinished rebuild of another version is not gone on with.
     const VERSION: u32;
     /// Its table.

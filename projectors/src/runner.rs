@@ -12,13 +12,8 @@ use tokio::{sync::watch, task::JoinSet, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    ProjectionError, Stop,
-    batch::{apply_in, decode},
-    deliveries::Deliveries,
-    entitlements::Entitlements,
-    operations_view::OperationsView,
-    orders::Orders,
-    projection::Projection,
+    ProjectionError, Stop, batch::apply_in, deliveries::Deliveries, entitlements::Entitlements,
+    operations_view::OperationsView, orders::Orders, projection::Projection,
 };
 
 /// Most events of one transaction.
@@ -172,19 +167,15 @@ impl<P: Projection> Follower<P> {
             return Ok(Step::Level);
         }
         let mut connection = self.pool.acquire().await?;
-        let entries = event_reader::read_in(&mut connection, P::STREAMS, self.cursor, head, self.batch).await?;
+        let page = event_reader::read_in(&mut connection, &self.decoder, self.cursor, head, self.batch).await?;
         drop(connection);
         let moved_lately = self.moved_at.and_then(|at| IDLE_MOVE.checked_sub(at.elapsed()));
-        if let Some(wait) = moved_lately.filter(|_| entries.is_empty()) {
+        if let Some(wait) = moved_lately.filter(|_| page.is_empty()) {
             return Ok(Step::Soon(wait));
         }
-        let full = i64::try_from(entries.len()).unwrap_or(i64::MAX) >= self.batch;
-        let through = match entries.last() {
-            Some(last) if full => last.position,
-            _ => head,
-        };
-        let decoded = decode::<P>(&self.decoder, &entries);
-        self.apply(decoded.events, decoded.stop, through).await
+        let through = page.through(head);
+        let unreadable = page.unreadable.as_deref().map(Stop::from);
+        self.apply(page.events, unreadable, through).await
     }
 
     async fn apply(

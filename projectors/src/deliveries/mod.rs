@@ -30,7 +30,6 @@ impl Projection for Deliveries {
     type Context = ();
 
     const NAME: &'static str = "deliveries";
-    const STREAMS: &'static str = "delivery";
     const VERSION: u32 = 1;
     const TABLE: &'static Table = &TABLE;
 

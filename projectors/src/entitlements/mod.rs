@@ -30,7 +30,6 @@ impl Projection for Entitlements {
     type Context = ();
 
     const NAME: &'static str = "entitlements";
-    const STREAMS: &'static str = "entitlement";
     const VERSION: u32 = 1;
     const TABLE: &'static Table = &TABLE;
 

@@ -37,7 +37,6 @@ impl Projection for OperationsView {
     type Context = Subscriptions;
 
     const NAME: &'static str = "operations_view";
-    const STREAMS: &'static str = "entitlement";
     const VERSION: u32 = 1;
     const TABLE: &'static Table = &TABLE;
 

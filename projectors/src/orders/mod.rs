@@ -29,7 +29,6 @@ impl Projection for Orders {
     type Context = ();
 
     const NAME: &'static str = "orders";
-    const STREAMS: &'static str = "order";
     const VERSION: u32 = 1;
     const TABLE: &'static Table = &TABLE;
 

@@ -21,6 +21,9 @@ impl Holder {
             ("idle_session_timeout", "3s"),
             ("statement_timeout", "10s"),
             ("plan_cache_mode", "force_generic_plan"),
+            // A hand-over that a server crash forgets is forgotten whole, jobs and marks together, and done again. A job of it that had begun
+            // is not forgotten: its claim's commit, which waits for the disk, carries everything written before it.
+            ("synchronous_commit", "off"),
         ]);
         let mut connection = session.connect().await.map_err(StoreError::from)?;
         let backend = sqlx::query_scalar!(r#"select pg_backend_pid() as "backend!""#)

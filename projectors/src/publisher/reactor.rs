@@ -127,10 +127,22 @@ pub fn payload<T: DeserializeOwned>(row: &Pending) -> Result<T, Refused> {
 /// # Errors
 /// Arguments that River refuses, or headers that are no object.
 pub fn job<A: JobArgs>(row: &Pending, args: &A) -> Result<Effect, Refused> {
-    let mut metadata: Map<String, Value> = serde_json::from_str(&row.headers).map_err(|error| Refused {
+    let mut job = bulk_row(args, &Map::new())?;
+    job.metadata_json = metadata(row)?;
+    Ok(Effect::Job(job))
+}
+
+/// The headers with the row's id among them. They come from a `jsonb` column, so text that is bracketed like an object is one.
+fn metadata(row: &Pending) -> Result<String, Refused> {
+    let inside = row
+        .headers
+        .trim()
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'));
+    let inside = inside.map(str::trim).ok_or_else(|| Refused {
         code: "headers_unreadable",
-        detail: format!("{:?} error at column {}", error.classify(), error.column()),
+        detail: "the headers are no object".to_owned(),
     })?;
-    metadata.insert("outboxId".to_owned(), Value::from(row.id));
-    Ok(Effect::Job(bulk_row(args, &metadata)?))
+    let separator = if inside.is_empty() { "" } else { "," };
+    Ok(format!("{{{inside}{separator}\"outboxId\":{}}}", row.id))
 }

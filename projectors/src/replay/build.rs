@@ -4,11 +4,7 @@ use sqlx::{Connection as _, PgConnection};
 use store::{Decoder, checkpoint, event_reader};
 
 use super::{OnProgress, Progress};
-use crate::{
-    ProjectionError,
-    batch::{apply_in, decode},
-    projection::Projection,
-};
+use crate::{ProjectionError, batch::apply_in, projection::Projection};
 
 /// Events of one transaction: well under 100 ms, so that the fence of the others is not held.
 pub(super) const BATCH: i64 = 2000;
@@ -148,17 +144,11 @@ impl<E> Batch<E> {
         head: i64,
         limit: i64,
     ) -> Result<Self, ProjectionError> {
-        let entries = event_reader::read_in(connection, P::STREAMS, after, head, limit).await?;
-        let full = i64::try_from(entries.len()).unwrap_or(i64::MAX) >= limit;
-        let through = match entries.last() {
-            Some(last) if full => last.position,
-            _ => head,
-        };
-        let read = decode::<P>(decoder, &entries);
+        let page = event_reader::read_in(connection, decoder, after, head, limit).await?;
         Ok(Self {
-            events: read.events,
-            stop: read.stop,
-            through,
+            through: page.through(head),
+            stop: page.unreadable.as_deref().map(crate::Stop::from),
+            events: page.events,
         })
     }
 }

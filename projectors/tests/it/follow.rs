@@ -2,12 +2,7 @@
 
 use std::time::Duration;
 
-use projectors::{
-    batch::{apply_in, decode},
-    operations_view::OperationsView,
-    orders::Orders,
-    runner::run_all,
-};
+use projectors::{batch::apply_in, operations_view::OperationsView, orders::Orders, runner::run_all};
 use store::{Decoder, checkpoint, event_reader, read_model};
 use tokio_util::sync::CancellationToken;
 
@@ -195,12 +190,19 @@ async fn b58_an_older_state_never_overwrites_a_newer_one() {
     let newest = log.rows("orders").await;
     // Another instance, late with what it read long ago.
     let mut connection = log.pool.acquire().await.unwrap();
-    let entries = event_reader::read_in(&mut connection, "order", 0, i64::MAX, 100)
-        .await
-        .unwrap();
-    for until in 1..=entries.len() {
-        let stale = decode::<Orders>(&Decoder::default(), entries.get(..until).unwrap());
-        assert_eq!(apply_in::<Orders>(&mut connection, &stale.events).await.unwrap(), None);
+    let old = event_reader::read_in(
+        &mut connection,
+        &Decoder::<domain::order::Order>::default(),
+        0,
+        i64::MAX,
+        100,
+    )
+    .await
+    .unwrap()
+    .events;
+    for until in 1..=old.len() {
+        let stale = old.get(..until).unwrap();
+        assert_eq!(apply_in::<Orders>(&mut connection, stale).await.unwrap(), None);
         assert_eq!(log.rows("orders").await, newest, "after {until} old events");
     }
 }

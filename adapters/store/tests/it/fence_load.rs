@@ -11,7 +11,7 @@ use std::{
 
 use rand::{Rng as _, SeedableRng as _, rngs::StdRng};
 use sqlx::{PgPool, postgres::PgPoolOptions};
-use store::{event_reader::read_in, high_water::Observer};
+use store::{event_log::read_range, high_water::Observer};
 use tests::TestDb;
 use tokio::sync::{Mutex, watch};
 
@@ -83,7 +83,7 @@ async fn follow(pool: PgPool, mut settled: watch::Receiver<i64>, done: watch::Re
     loop {
         let head = *settled.borrow_and_update();
         while cursor < head {
-            let events = read_in(&mut connection, "order", cursor, head, 2000).await.unwrap();
+            let events = read_range(&mut *connection, cursor, head, 2000).await.unwrap();
             for event in &events {
                 assert!(event.position > cursor, "positions only grow");
                 cursor = event.position;

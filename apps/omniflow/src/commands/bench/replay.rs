@@ -70,13 +70,13 @@ impl Ours {
         let mut connection = self.pool.acquire().await?;
         let (mut after, mut read) = (0, 0_u64);
         loop {
-            let page = event_reader::read_in(&mut connection, A::TYPE, after, self.last, PAGE).await?;
-            let Some(last) = page.last() else { return Ok(read) };
-            after = last.position;
-            for entry in &page {
-                event_reader::decode(&decoder, entry).map_err(Failure::unavailable)?;
-                read = read.saturating_add(1);
+            let page = event_reader::read_in(&mut connection, &decoder, after, self.last, PAGE).await?;
+            if let Some(unreadable) = page.unreadable {
+                return Err(Failure::unavailable(unreadable));
             }
+            let Some(last) = page.last else { return Ok(read) };
+            after = last;
+            read = read.saturating_add(u64::try_from(page.events.len()).unwrap_or_default());
         }
     }
 }
