@@ -24,6 +24,8 @@ use super::{
 const BATCH: i64 = 500;
 /// Pause between two polls, first and longest: without hints, the longest is the worst wait after a quiet time.
 const POLL: (Duration, Duration) = (Duration::from_millis(20), Duration::from_millis(160));
+/// Pause after a batch whatever is hinted: under load, what comes within it goes over together, which costs two cores less than a batch each.
+const GATHER: Duration = Duration::from_millis(5);
 /// How often everything from the beginning is looked at.
 const SWEEP: Duration = Duration::from_secs(1);
 /// How often blocked streams are looked at.
@@ -65,11 +67,15 @@ impl<'a> Active<'a> {
         let mut pause = POLL.0;
         let mut back_off = BACK_OFF.0;
         while !shutdown.is_cancelled() {
+            let mut gather = Duration::ZERO;
             let wait = match self.turn().await {
                 Ok(rows) => {
                     back_off = BACK_OFF.0;
                     if rows >= BATCH {
                         continue;
+                    }
+                    if rows > 0 {
+                        gather = GATHER;
                     }
                     pause = if rows > 0 { POLL.0 } else { (pause * 2).min(POLL.1) };
                     pause
@@ -81,8 +87,12 @@ impl<'a> Active<'a> {
                 }
                 Err(error) => return Err(error),
             };
+            let next = async {
+                tokio::time::sleep(gather).await;
+                self.hint.wait(wait).await
+            };
             tokio::select! {
-                hinted = self.hint.wait(wait) => if hinted { pause = POLL.0 },
+                hinted = next => if hinted { pause = POLL.0 },
                 () = shutdown.cancelled() => {}
             }
         }
