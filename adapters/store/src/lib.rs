@@ -6,11 +6,13 @@
 //! What this crate must never do: decide (that is `domain`), call a provider, or hand over side effects (that is the publisher's).
 
 pub mod checkpoint;
+pub mod checks;
 pub mod claims;
 mod codec;
 mod connection;
 pub mod dead_letters;
 pub mod deliveries;
+pub mod drifts;
 pub mod error;
 pub mod event_log;
 pub mod event_reader;

@@ -1,11 +1,22 @@
 //! What may be asked of an entitlement.
 
 use crate::{
-    entitlement::{OpenOperation, RemoteStatus},
+    entitlement::{Observed, OpenOperation, RemoteStatus},
     ids::{CustomerId, EntitlementId, OperationId, OrderId, SubscriptionId},
     plan::Terms,
     time::Timestamp,
 };
+
+/// What the panel shows in agreement with the desired state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agreed {
+    /// Version of the desired state.
+    pub version: i64,
+    /// The panel's key of the remote user.
+    pub remote_user_id: i64,
+    /// What the panel says of it.
+    pub remote_status: RemoteStatus,
+}
 
 /// A request to an entitlement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +71,27 @@ pub enum Command {
         remote_user_id: i64,
         /// What the panel said of it.
         remote_status: RemoteStatus,
+        /// When it is asked.
+        at: Timestamp,
+    },
+    /// A look at the panel: differences become drift, and drift that is not seen any more is over. Changes nothing when the desired state
+    /// has moved since the look was taken, or when nothing was ever shown.
+    RecordDrift {
+        /// The operation that looked; absent for a look that a hint of the panel led to.
+        operation_id: Option<OperationId>,
+        /// Desired version that the look was taken for.
+        version: i64,
+        /// The user; absent when the panel has none.
+        observed: Option<Observed>,
+        /// When it is asked.
+        at: Timestamp,
+    },
+    /// A `reconcile` ends well: the panel agrees. Nothing is recorded of one that changed nothing and that the stream does not know.
+    RecordReconciled {
+        /// The operation; the stream may not know it.
+        operation_id: OperationId,
+        /// What the panel shows; absent where it need not show anything any more.
+        agreed: Option<Agreed>,
         /// When it is asked.
         at: Timestamp,
     },

@@ -3,7 +3,7 @@
 use cqrs_es::persist::EventUpcaster;
 use cqrs_es::{Aggregate, event_sink::EventSink};
 
-use super::{Command, Entitlement, Error, Event, grant, operations, public, upcast};
+use super::{Command, Entitlement, Error, Event, grant, operations, public, reconcile, upcast};
 use crate::{
     aggregate::{Decide, write_decision},
     log::Metadata,
@@ -28,6 +28,7 @@ impl Aggregate for Entitlement {
 }
 
 impl Decide for Entitlement {
+    #[expect(clippy::too_many_lines, reason = "one arm a command, every field of it in sight")]
     fn decide(&self, command: Command) -> Result<Vec<Event>, Error> {
         if !self.is_granted() && !matches!(command, Command::Grant { .. }) {
             return Err(Error::NotFound);
@@ -74,6 +75,25 @@ impl Decide for Entitlement {
                 };
                 operations::record_applied(self, operation_id, &shown)
             }
+            Command::RecordDrift {
+                operation_id,
+                version,
+                observed,
+                at,
+            } => {
+                let look = reconcile::Look {
+                    operation_id,
+                    version,
+                    observed,
+                    at: stored(at),
+                };
+                Ok(reconcile::record_drift(self, &look))
+            }
+            Command::RecordReconciled {
+                operation_id,
+                agreed,
+                at,
+            } => reconcile::record_reconciled(self, operation_id, agreed, stored(at)),
             Command::CloseSuperseded { operation_id, at } => {
                 operations::close_superseded(self, operation_id, stored(at))
             }

@@ -4,7 +4,7 @@ use cqrs_es::DomainEvent;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    entitlement::OperationKind,
+    entitlement::{DriftKind, OperationKind, Side},
     ids::{CustomerId, EntitlementId, OperationId, OrderId, SubscriptionId},
     plan::Terms,
     time::Timestamp,
@@ -144,6 +144,34 @@ pub enum Event {
         /// When it happened.
         at: Timestamp,
     },
+    /// The panel was seen to differ from what it was made to show. The same kind again refreshes what is known of it.
+    #[serde(rename = "entitlement.drift_detected")]
+    DriftDetected {
+        /// The operation that looked; absent for a look that a hint of the panel led to.
+        operation_id: Option<OperationId>,
+        /// In what respect.
+        kind: DriftKind,
+        /// What must be shown.
+        expected: Side,
+        /// What was shown.
+        observed: Side,
+        /// Version of the desired state that it was compared with.
+        version: i64,
+        /// When it happened.
+        at: Timestamp,
+    },
+    /// A detected drift is gone: by a push, or by itself.
+    #[serde(rename = "entitlement.drift_corrected")]
+    DriftCorrected {
+        /// The operation that pushed or looked; absent for a look that a hint of the panel led to.
+        operation_id: Option<OperationId>,
+        /// In what respect.
+        kind: DriftKind,
+        /// Version of the desired state that is shown.
+        version: i64,
+        /// When it happened.
+        at: Timestamp,
+    },
 }
 
 impl DomainEvent for Event {
@@ -157,6 +185,8 @@ impl DomainEvent for Event {
             Self::OperationFailed { .. } => "entitlement.operation_failed",
             Self::OperationCancelled { .. } => "entitlement.operation_cancelled",
             Self::OperationRetried { .. } => "entitlement.operation_retried",
+            Self::DriftDetected { .. } => "entitlement.drift_detected",
+            Self::DriftCorrected { .. } => "entitlement.drift_corrected",
         }
         .to_owned()
     }

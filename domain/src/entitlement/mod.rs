@@ -9,16 +9,19 @@
 //! - I3 the end never moves back by an extension: base is the later of the current end and now.
 //! - I4 an operation ends once (succeeded, failed, cancelled); only a failed one can be reopened.
 //! - I5 a remote user id, once recorded, is never another customer's: it changes only by a new provisioning.
+//! - I6 of one kind of drift one is open at a time: a detection opens or refreshes it, a correction ends it.
 
 mod command;
 mod decide;
 mod desired_state;
+pub mod drift;
 mod error;
 mod event;
 mod grant;
 mod operation;
 mod operations;
 mod public;
+mod reconcile;
 mod state;
 pub(crate) mod upcast;
 
@@ -27,8 +30,9 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
-pub use command::Command;
+pub use command::{Agreed, Command};
 pub use desired_state::{DesiredState, remote_description, remote_username};
+pub use drift::{Difference, DriftKind, Observed, Side};
 pub use error::Error;
 pub use event::{Event, RemoteStatus};
 pub use operation::{OpenOperation, OperationKind, OperationState, Outcome};

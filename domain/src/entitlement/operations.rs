@@ -1,6 +1,8 @@
 //! Operations of an entitlement: how they are opened without a purchase, and how they end.
 
-use super::{Entitlement, Error, Event, OpenOperation, OperationKind, OperationState, Outcome, RemoteStatus};
+use super::{
+    Entitlement, Error, Event, OpenOperation, OperationKind, OperationState, Outcome, RemoteStatus, reconcile,
+};
 use crate::{ids::OperationId, time::Timestamp};
 
 /// What the panel was made to show.
@@ -58,16 +60,9 @@ pub(super) fn record_applied(
     if open && operation.kind != OperationKind::Reconcile && shown.version < operation.version {
         return Err(Error::VersionBehind);
     }
-    let mut events = Vec::new();
-    if news(entitlement, shown, open) {
-        events.push(Event::Applied {
-            version: shown.version,
-            remote_user_id: shown.remote_user_id,
-            remote_status: shown.remote_status,
-            at: shown.at,
-        });
-    }
+    let mut events: Vec<Event> = applied(entitlement, shown, open).into_iter().collect();
     if open {
+        events.extend(reconcile::all_corrected(entitlement, operation_id, shown.at));
         events.push(Event::OperationSucceeded {
             operation_id,
             superseded: false,
@@ -75,6 +70,16 @@ pub(super) fn record_applied(
         });
     }
     Ok(events)
+}
+
+/// What the panel shows, where that is news.
+pub(super) fn applied(entitlement: &Entitlement, shown: &Shown, open: bool) -> Option<Event> {
+    news(entitlement, shown, open).then_some(Event::Applied {
+        version: shown.version,
+        remote_user_id: shown.remote_user_id,
+        remote_status: shown.remote_status,
+        at: shown.at,
+    })
 }
 
 /// A newer version, or another look of the same one. A late repeat for an ended operation may be older than what is known.

@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::{Command, Entitlement, Event, OpenOperation, OperationKind, Outcome, RemoteStatus};
+use super::{
+    Agreed, Command, Difference, Entitlement, Event, Observed, OpenOperation, OperationKind, Outcome, RemoteStatus,
+};
 use crate::{
     fixtures::{DAY, at, id, terms},
     properties::walk,
@@ -69,7 +71,7 @@ fn any_record() -> impl Strategy<Value = Command> {
 }
 
 fn any_other() -> impl Strategy<Value = Command> {
-    (0..5_u8, 60..72_u128, any_time()).prop_map(|(which, number, second)| {
+    (0..8_u8, 60..72_u128, any_time()).prop_map(|(which, number, second)| {
         let (operation_id, at, code) = (id(number), at(second), "code".to_owned());
         match which {
             0 => Command::OpenReconcile {
@@ -84,13 +86,67 @@ fn any_other() -> impl Strategy<Value = Command> {
                 at,
             },
             3 => Command::RetryOperation { operation_id, at },
+            4 => look(None, at),
+            5 => look(Some(RemoteStatus::Disabled), at),
+            6 => Command::RecordReconciled {
+                operation_id,
+                agreed: Some(Agreed {
+                    version: 1,
+                    remote_user_id: 500,
+                    remote_status: RemoteStatus::Active,
+                }),
+                at,
+            },
             _ => Command::CancelOperation { operation_id, code, at },
         }
     })
 }
 
+/// A look at the panel: nobody there, or a user with nothing of what was sold.
+fn look(status: Option<RemoteStatus>, at: crate::time::Timestamp) -> Command {
+    Command::RecordDrift {
+        operation_id: None,
+        version: 1,
+        observed: status.map(|status| Observed {
+            expire_at: at,
+            traffic_limit_bytes: 1,
+            device_limit: None,
+            squads: Vec::new(),
+            status,
+        }),
+        at,
+    }
+}
+
 fn any_command() -> impl Strategy<Value = Command> {
     prop_oneof![3 => any_period(), 3 => any_record(), 4 => any_other()]
+}
+
+/// I6: what is detected is news, what is corrected was open, and nothing else opens or ends drift.
+fn check_drifts(before: &Entitlement, events: &[Event], after: &Entitlement) -> Result<(), TestCaseError> {
+    let mut drifts = before.open_drifts.clone();
+    for event in events {
+        if let Event::DriftDetected {
+            kind,
+            expected,
+            observed,
+            ..
+        } = event
+        {
+            let difference = Difference {
+                kind: *kind,
+                expected: expected.clone(),
+                observed: observed.clone(),
+            };
+            prop_assert!(before.applied_version > 0);
+            prop_assert_ne!(drifts.insert(*kind, difference.clone()), Some(difference));
+        }
+        if let Event::DriftCorrected { kind, .. } = event {
+            prop_assert!(drifts.remove(kind).is_some());
+        }
+    }
+    prop_assert_eq!(&drifts, &after.open_drifts);
+    Ok(())
 }
 
 fn check(before: &Entitlement, events: &[Event], after: &Entitlement) -> Result<(), TestCaseError> {
@@ -115,6 +171,7 @@ fn check(before: &Entitlement, events: &[Event], after: &Entitlement) -> Result<
             Outcome::Open => prop_assert!(now.is_some()),
         }
     }
+    check_drifts(before, events, after)?;
     // Whatever succeeded with a goal is shown.
     for operation in after
         .operations

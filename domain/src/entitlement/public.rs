@@ -17,6 +17,8 @@ pub(super) fn announce(event: &Event) -> Vec<Message> {
         | Event::OperationSucceeded { .. }
         | Event::OperationFailed { .. }
         | Event::OperationCancelled { .. }
-        | Event::OperationRetried { .. } => Vec::new(),
+        | Event::OperationRetried { .. }
+        | Event::DriftDetected { .. }
+        | Event::DriftCorrected { .. } => Vec::new(),
     }
 }

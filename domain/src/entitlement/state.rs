@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    entitlement::{Event, OperationKind, OperationState, Outcome, RemoteStatus},
+    entitlement::{Difference, DriftKind, Event, OperationKind, OperationState, Outcome, RemoteStatus},
     ids::{CustomerId, EntitlementId, OperationId, OrderId, SubscriptionId},
     plan::{Limits, Terms},
     time::Timestamp,
@@ -57,6 +57,8 @@ pub struct Entitlement {
     pub orders: BTreeSet<OrderId>,
     /// Every operation it ever had.
     pub operations: BTreeMap<OperationId, OperationState>,
+    /// Where the panel was last seen to differ, and has not been made to agree since.
+    pub open_drifts: BTreeMap<DriftKind, Difference>,
 }
 
 impl Change {
@@ -176,6 +178,22 @@ impl Entitlement {
             Event::OperationFailed { operation_id, .. } => self.conclude(operation_id, Outcome::Failed),
             Event::OperationCancelled { operation_id, .. } => self.conclude(operation_id, Outcome::Cancelled),
             Event::OperationRetried { operation_id, .. } => self.conclude(operation_id, Outcome::Open),
+            Event::DriftDetected {
+                kind,
+                expected,
+                observed,
+                ..
+            } => {
+                let difference = Difference {
+                    kind,
+                    expected,
+                    observed,
+                };
+                self.open_drifts.insert(kind, difference);
+            }
+            Event::DriftCorrected { kind, .. } => {
+                self.open_drifts.remove(&kind);
+            }
         }
     }
 }

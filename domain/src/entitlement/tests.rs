@@ -1,6 +1,7 @@
 //! Given events, when a command, then events or a refusal: periods, desired state, names.
 
 mod desired;
+mod drift;
 mod operations;
 
 use cqrs_es::test::TestFramework;

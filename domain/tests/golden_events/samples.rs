@@ -4,7 +4,7 @@ use std::iter::successors;
 
 use domain::{
     delivery::{self, FailureClass},
-    entitlement::{self, OperationKind, RemoteStatus},
+    entitlement::{self, DriftKind, OperationKind, RemoteStatus, Side},
     goods::{Kind, Product},
     ids::OrderId,
     money::Money,
@@ -164,7 +164,23 @@ pub(crate) fn entitlement_events() -> Vec<entitlement::Event> {
             operation_id: id(60),
             at: at(7),
         }),
-        Event::OperationRetried { .. } => None,
+        Event::OperationRetried { .. } => Some(Event::DriftDetected {
+            operation_id: Some(id(65)),
+            kind: DriftKind::Squads,
+            expected: Side::Value {
+                value: json!([id::<Uuid>(7), id::<Uuid>(8)]),
+            },
+            observed: Side::Value { value: json!([]) },
+            version: 2,
+            at: at(8),
+        }),
+        Event::DriftDetected { .. } => Some(Event::DriftCorrected {
+            operation_id: None,
+            kind: DriftKind::Squads,
+            version: 2,
+            at: at(9),
+        }),
+        Event::DriftCorrected { .. } => None,
     })
     .collect()
 }
@@ -243,6 +259,19 @@ pub(crate) fn remote_statuses() -> [(RemoteStatus, &'static str); 5] {
         (RemoteStatus::Limited, "limited"),
         (RemoteStatus::Expired, "expired"),
         (RemoteStatus::Other, "other"),
+    ]
+}
+
+pub(crate) fn drift_kinds() -> [(DriftKind, &'static str); 6] {
+    DriftKind::ALL.map(|kind| (kind, kind.as_str()))
+}
+
+/// The two forms of one side of a difference.
+pub(crate) fn sides() -> [(Side, Value); 3] {
+    [
+        (Side::Exists { exists: false }, json!({"exists": false})),
+        (Side::Value { value: Value::Null }, json!({"value": null})),
+        (Side::Value { value: json!(3) }, json!({"value": 3})),
     ]
 }
 

@@ -61,6 +61,7 @@ impl Projection for Entitlements {
             Event::OperationSucceeded { .. } | Event::OperationFailed { .. } | Event::OperationCancelled { .. } => {
                 open_operations(id, -1)
             }
+            Event::DriftDetected { .. } | Event::DriftCorrected { .. } => RowChange::Nothing,
         })
     }
 

@@ -62,7 +62,11 @@ impl Projection for OperationsView {
     fn change(event: &Recorded<Event>, context: &Subscriptions) -> Result<RowChange<OperationRow>, Unfit> {
         let entitlement_id = stream_id(event)?;
         Ok(match event.event.clone() {
-            Event::Granted { .. } | Event::Extended { .. } | Event::Applied { .. } => RowChange::Nothing,
+            Event::Granted { .. }
+            | Event::Extended { .. }
+            | Event::Applied { .. }
+            | Event::DriftDetected { .. }
+            | Event::DriftCorrected { .. } => RowChange::Nothing,
             Event::OperationOpened {
                 operation_id,
                 operation,
