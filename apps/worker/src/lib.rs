@@ -12,4 +12,4 @@ mod sender;
 mod start;
 
 pub use panel_pause::PanelPause;
-pub use start::{Parts, Settings, Worker};
+pub use start::{KnownKinds, Parts, Settings, Worker};

@@ -93,6 +93,14 @@ impl Worker {
         })
     }
 
+    /// What tells whether jobs of unknown kinds wait; it lives on when the worker is moved away.
+    pub fn known_kinds(&self) -> KnownKinds {
+        KnownKinds {
+            queue: self.queue.clone(),
+            kinds: self.kinds.clone(),
+        }
+    }
+
     /// Waits until it listens and fetches. Jobs of kinds it does not know are named in the log and stay where they are.
     ///
     /// # Errors
@@ -110,7 +118,7 @@ impl Worker {
     /// # Errors
     /// [`QueueError`] when the queue cannot be read.
     pub async fn unhandled_kinds(&self) -> Result<Vec<String>, QueueError> {
-        self.queue.unhandled_kinds(&self.kinds).await
+        self.known_kinds().unhandled().await
     }
 
     /// Waits for an end nobody asked for.
@@ -127,6 +135,23 @@ impl Worker {
     /// [`QueueError`] when an essential part had failed.
     pub async fn stop(self) -> Result<(), QueueError> {
         self.running.stop().await
+    }
+}
+
+/// The kinds of jobs that a worker runs, beside the queue that may hold others.
+#[derive(Clone, Debug)]
+pub struct KnownKinds {
+    queue: JobClient,
+    kinds: Vec<&'static str>,
+}
+
+impl KnownKinds {
+    /// Kinds of waiting jobs that are none of these.
+    ///
+    /// # Errors
+    /// [`QueueError`] when the queue cannot be read.
+    pub async fn unhandled(&self) -> Result<Vec<String>, QueueError> {
+        self.queue.unhandled_kinds(&self.kinds).await
     }
 }
 

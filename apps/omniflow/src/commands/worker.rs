@@ -49,9 +49,10 @@ pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCod
         .clone()
         .into_iter()
         .for_each(|metrics| run_upkeep(&mut running, metrics));
-    if let Some(address) = config.http.worker {
-        run_health(&mut running, &core, listen(address).await?.0, metrics);
-    }
+    let listener = match config.http.worker {
+        Some(address) => Some(listen(address).await?.0),
+        None => None,
+    };
     let following = general_pool(&database.pool_options("follow", FOLLOWING_CONNECTIONS)).await?;
     let connect = database.pool_options("publish", 2);
     let parts = WorkerParts {
@@ -62,7 +63,10 @@ pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCod
         ceiling: config.spending.ceiling(),
         id: process_id("worker"),
     };
-    run_worker(&mut running, &core, parts).await?;
+    let known = run_worker(&mut running, &core, parts).await?;
+    if let Some(listener) = listener {
+        run_health(&mut running, &core, listener, metrics, known);
+    }
     tracing::info!(
         mode = core.mode.as_str(),
         connections = options.size.saturating_add(FOLLOWING_CONNECTIONS).saturating_add(3),

@@ -16,7 +16,7 @@ use store::PoolOptions;
 use telemetry::Metrics;
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
-use worker::{Parts, Settings, Worker};
+use worker::{KnownKinds, Parts, Settings, Worker};
 
 use crate::{failure::Failure, wiring::core::Core};
 
@@ -147,11 +147,11 @@ pub struct WorkerParts {
     pub id: String,
 }
 
-/// Runs jobs and passes, the publisher, and the projections. Answers once jobs are fetched.
+/// Runs jobs and passes, the publisher, and the projections. Answers once jobs are fetched, with the kinds that it can run.
 ///
 /// # Errors
 /// [`Failure::Unavailable`] when the queue's client does not start.
-pub async fn run_worker(running: &mut Running, core: &Core, parts: WorkerParts) -> Result<(), Failure> {
+pub async fn run_worker(running: &mut Running, core: &Core, parts: WorkerParts) -> Result<KnownKinds, Failure> {
     let publisher = Publisher::new(parts.connect, standard());
     let stop = running.stopping();
     running.spawn(async move {
@@ -176,6 +176,7 @@ pub async fn run_worker(running: &mut Running, core: &Core, parts: WorkerParts) 
     };
     let mut worker = Worker::start(&worker_parts, settings).map_err(Failure::unavailable)?;
     worker.ready().await.map_err(Failure::unavailable)?;
+    let known = worker.known_kinds();
     let stop = running.stopping();
     running.spawn(async move {
         tokio::select! {
@@ -183,12 +184,24 @@ pub async fn run_worker(running: &mut Running, core: &Core, parts: WorkerParts) 
             ended = worker.failed() => ended.map_err(Failure::unavailable),
         }
     });
-    Ok(())
+    Ok(known)
 }
 
 /// Serves liveness, readiness and metrics of a worker.
-pub fn run_health(running: &mut Running, core: &Core, listener: TcpListener, metrics: Option<Metrics>) {
-    let probes = vec![Probe::postgres(&core.service), Probe::outbox(&core.service)];
+///
+/// A worker that finds jobs of kinds it cannot run is not ready: somebody went back to an older version, and those jobs would wait unseen.
+pub fn run_health(
+    running: &mut Running,
+    core: &Core,
+    listener: TcpListener,
+    metrics: Option<Metrics>,
+    known: KnownKinds,
+) {
+    let jobs = Probe::new("jobs", move || {
+        let known = known.clone();
+        async move { known.unhandled().await.is_ok_and(|kinds| kinds.is_empty()) }
+    });
+    let probes = vec![Probe::postgres(&core.service), Probe::outbox(&core.service), jobs];
     let health = Health::new(probes, Arc::clone(core.service.clock()));
     let stop = running.stopping();
     running.spawn(async move {

@@ -170,12 +170,18 @@ async fn b10_a_job_of_an_unknown_kind_stays_for_a_worker_that_knows_it() {
         ["fulfillment_v9"],
         "said at start"
     );
+    let known = worker.known_kinds();
     until(&stage, DONE, 1, Duration::from_secs(10)).await;
     sleep(Duration::from_secs(2)).await;
     worker.stop().await.unwrap();
     let untouched =
         "select count(*) from river_job where kind = 'fulfillment_v9' and state = 'available' and attempt = 0";
     assert_eq!(stage.count(untouched).await, 1);
+    assert_eq!(
+        known.unhandled().await.unwrap(),
+        ["fulfillment_v9"],
+        "not ready while it waits"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
