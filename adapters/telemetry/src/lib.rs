@@ -4,6 +4,7 @@ mod describe;
 mod error;
 mod logs;
 mod metrics;
+pub mod registry;
 
 pub use error::TelemetryError;
 pub use logs::{Format, LogOptions, init_logs};

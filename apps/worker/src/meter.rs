@@ -12,7 +12,7 @@ pub(crate) async fn metered(
     let started = Instant::now();
     let ended = attempt.await;
     let outcome = match &ended {
-        Ok(Outcome::Done) => "completed",
+        Ok(Outcome::Done) => "succeeded",
         Ok(Outcome::Snooze(_)) => "snoozed",
         Err(Failure::Retry { .. }) => "failed",
         Err(Failure::Cancel { .. }) => "cancelled",
