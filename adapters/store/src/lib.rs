@@ -5,6 +5,7 @@
 //!
 //! What this crate must never do: decide (that is `domain`), call a provider, or hand over side effects (that is the publisher's).
 
+pub mod audit;
 pub mod checkpoint;
 pub mod checks;
 pub mod claims;

@@ -267,12 +267,12 @@ pub async fn list_blocked(pool: &PgPool, limit: i64) -> Result<Vec<Blocked>, Sto
 ///
 /// # Errors
 /// What the database says.
-pub async fn retry(pool: &PgPool, stream: Option<&str>) -> Result<u64, StoreError> {
+pub async fn retry_in(connection: &mut PgConnection, stream: Option<&str>) -> Result<u64, StoreError> {
     let due = sqlx::query!(
         "update outbox_blocked set next_try_at = clock_timestamp(), attempts = 0 where $1::text is null or stream = $1",
         stream
     )
-    .execute(pool)
+    .execute(connection)
     .await?;
     Ok(due.rows_affected())
 }

@@ -1,6 +1,8 @@
 //! Who asks, and as part of what.
 
 use domain::{log::Metadata, time::Timestamp};
+use serde_json::{Map, Value};
+use store::audit::{self, Category, Outcome, Target};
 
 /// The caller of a use case. Ids only: nothing personal gets into the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +40,33 @@ impl Caller {
     pub fn because(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
         self
+    }
+
+    /// The audit record of a change that this caller made, to be written by [`audit::record_in`] in the transaction of the change.
+    /// `facts` is a JSON object of ids and states; anything else counts as none.
+    pub fn audit<'a>(
+        &'a self,
+        action: &'a str,
+        category: Category,
+        target: Target<'a>,
+        facts: Value,
+        at: Timestamp,
+    ) -> audit::Entry<'a> {
+        let metadata = match facts {
+            Value::Object(metadata) => metadata,
+            _ => Map::new(),
+        };
+        audit::Entry {
+            actor: &self.actor,
+            action,
+            category,
+            outcome: Outcome::Success,
+            target,
+            reason: self.reason.as_deref(),
+            request_id: &self.correlation_id,
+            metadata,
+            at,
+        }
     }
 
     /// What travels beside the events of a command at `at`.

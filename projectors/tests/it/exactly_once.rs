@@ -110,7 +110,12 @@ async fn b54_a_hundred_and_twenty_bad_rows_hold_up_their_own_streams_only() {
             .await
             .unwrap();
     }
-    assert_eq!(outbox::retry(&log.pool, None).await.unwrap(), 120);
+    assert_eq!(
+        outbox::retry_in(&mut log.pool.acquire().await.unwrap(), None)
+            .await
+            .unwrap(),
+        120
+    );
     until(&log.pool, UNPUBLISHED, 0, SOON).await;
     until(&log.pool, BLOCKED, 0, SOON).await;
     publisher.stop().await;
@@ -180,7 +185,9 @@ async fn a_row_that_the_database_refuses_is_found_by_halves() {
         .execute(&log.owner)
         .await
         .unwrap();
-    outbox::retry(&log.pool, Some("entitlement/0")).await.unwrap();
+    outbox::retry_in(&mut log.pool.acquire().await.unwrap(), Some("entitlement/0"))
+        .await
+        .unwrap();
     until(&log.pool, UNPUBLISHED, 0, SOON).await;
     publisher.stop().await;
     let jobs = job_order(&log.pool).await;

@@ -1,6 +1,9 @@
 //! `outbox status|list|retry`: what is not handed over yet. Payloads are not shown.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use serde_json::json;
 use sqlx::PgPool;
@@ -8,7 +11,7 @@ use store::outbox;
 
 use crate::{
     cli::OutboxCommand,
-    commands::{events::plain, say},
+    commands::{events::plain, operator, say},
     config::Config,
     failure::Failure,
     wiring::database::Database,
@@ -18,13 +21,17 @@ use crate::{
 const NAMED: i64 = 50;
 
 pub(super) async fn run(command: OutboxCommand, config: Config, data_dir: PathBuf) -> Result<ExitCode, Failure> {
-    let database = Database::find(&config, &data_dir).await?;
-    let (pool, _mode) = database.checked_pool("outbox", 2).await?;
     match command {
-        OutboxCommand::Status(args) => status(&pool, args.json).await,
-        OutboxCommand::List { limit, json } => list(&pool, limit, json).await,
-        OutboxCommand::Retry { stream } => retry(&pool, &stream).await,
+        OutboxCommand::Status(args) => status(&pool(&config, &data_dir).await?, args.json).await,
+        OutboxCommand::List { limit, json } => list(&pool(&config, &data_dir).await?, limit, json).await,
+        OutboxCommand::Retry { stream } => retry(&config, &data_dir, &stream).await,
     }
+}
+
+async fn pool(config: &Config, data_dir: &Path) -> Result<PgPool, Failure> {
+    let database = Database::find(config, data_dir).await?;
+    let (pool, _mode) = database.checked_pool("outbox", 2).await?;
+    Ok(pool)
 }
 
 async fn status(pool: &PgPool, as_json: bool) -> Result<ExitCode, Failure> {
@@ -104,10 +111,9 @@ async fn list(pool: &PgPool, limit: u32, as_json: bool) -> Result<ExitCode, Fail
     Ok(ExitCode::SUCCESS)
 }
 
-async fn retry(pool: &PgPool, stream: &str) -> Result<ExitCode, Failure> {
-    if outbox::retry(pool, Some(stream)).await? == 0 {
-        return Err(Failure::No(format!("the stream {} is not blocked", plain(stream))));
-    }
+async fn retry(config: &Config, data_dir: &Path, stream: &str) -> Result<ExitCode, Failure> {
+    let service = operator::service(config, data_dir).await?;
+    service.retry_outbox(&operator::caller("cli"), stream).await?;
     say("the stream is tried again at once");
     Ok(ExitCode::SUCCESS)
 }

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, process::ExitCode};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ports::clock::{Clock as _, SystemClock};
 use projectors::{
     NAMES, Name, ProjectionError,
     replay::{Progress, rebuild},
@@ -10,11 +11,15 @@ use projectors::{
 };
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use store::{checkpoint, high_water::last_position};
+use store::{
+    audit::{self, Category, Outcome, Target},
+    checkpoint,
+    high_water::last_position,
+};
 
 use crate::{
     cli::{ProjectionArgs, ProjectionsCommand},
-    commands::say,
+    commands::{operator, say},
     config::Config,
     failure::Failure,
     wiring::database::Database,
@@ -87,6 +92,8 @@ async fn replay_each(pool: &PgPool, args: &ProjectionArgs) -> Result<ExitCode, F
         let bar = bar(name, args.json);
         let rebuilt = rebuild(pool, name, &|progress| show(&bar, progress)).await;
         bar.finish_and_clear();
+        let position = rebuilt.as_ref().ok().map(|rebuilt| rebuilt.position);
+        keep_record(pool, name, position).await?;
         let rebuilt = rebuilt?;
         if args.json {
             say(&json!({
@@ -104,6 +111,22 @@ async fn replay_each(pool: &PgPool, args: &ProjectionArgs) -> Result<ExitCode, F
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A rebuild swaps a table under its readers, so it is kept who had it done and how it went; `position` is where it ended.
+async fn keep_record(pool: &PgPool, name: Name, position: Option<i64>) -> Result<(), Failure> {
+    let caller = operator::caller("cli");
+    let target = Target {
+        kind: "projection",
+        id: name.as_str(),
+    };
+    let facts = json!({ "position": position });
+    let at = SystemClock.now();
+    let mut record = caller.audit("admin.projection.replayed", Category::System, target, facts, at);
+    if position.is_none() {
+        record.outcome = Outcome::Failure;
+    }
+    Ok(audit::record_in(&mut *pool.acquire().await?, record).await?)
 }
 
 async fn verify_each(pool: &PgPool, args: &ProjectionArgs) -> Result<ExitCode, Failure> {

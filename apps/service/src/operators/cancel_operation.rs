@@ -7,14 +7,21 @@ use domain::{
     time::Timestamp,
 };
 use queue::{CancelResult, FulfillmentArgs, JobClient, QueueError};
+use serde_json::json;
 use store::{
-    ExecuteError, StoreError, StreamId,
+    ExecuteError, OpenUnitOfWork, StoreError, StreamId,
+    audit::{self, Category},
     history::{self, Entry},
     operations::{self, End, Operation},
 };
 
-use super::retry_operation::conflict;
+use super::retry_operation::{conflict, target};
 use crate::{Caller, Error, Refusal, Service, retry::retry_on_conflict};
+
+/// What the audit trail calls it.
+const CANCELLED: &str = "panel.fulfillment.cancelled";
+/// Of the history's row about a run that was asked to cancel.
+const CANCEL_REQUESTED: &str = "cancel_requested";
 
 /// What became of a request to cancel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,6 +57,8 @@ impl Service {
                 // It has just ended, or is being retried: look again.
                 return Err(StoreError::Conflict.into());
             }
+            history::append_in(work.conn(), entry(&found, caller, "running", CANCEL_REQUESTED)).await?;
+            audit_in(&mut work, &found, caller, at).await?;
             // The job is left alone: cutting its call off would only leave a request without an answer.
             work.commit().await?;
             return Ok(Cancellation::Marked);
@@ -81,7 +90,8 @@ impl Service {
         {
             return Err(StoreError::Conflict.into());
         }
-        history::append_in(work.conn(), entry(&found, caller)).await?;
+        history::append_in(work.conn(), entry(&found, caller, "cancelled", OPERATOR_CANCELLED)).await?;
+        audit_in(&mut work, &found, caller, at).await?;
         if let Some(queue) = &self.queue {
             cancel_job(queue, &mut work, &found).await?;
         }
@@ -91,7 +101,7 @@ impl Service {
 }
 
 /// The live job of an operation, if there is one.
-async fn cancel_job(queue: &JobClient, work: &mut store::OpenUnitOfWork, operation: &Operation) -> Result<(), Error> {
+async fn cancel_job(queue: &JobClient, work: &mut OpenUnitOfWork, operation: &Operation) -> Result<(), Error> {
     let args = FulfillmentArgs {
         operation_id: operation.operation_id,
     };
@@ -105,13 +115,26 @@ async fn cancel_job(queue: &JobClient, work: &mut store::OpenUnitOfWork, operati
     }
 }
 
-fn entry<'a>(operation: &Operation, caller: &'a Caller) -> Entry<'a> {
+/// `status` is how it stood when the operator spoke: a run that is only marked goes on.
+async fn audit_in(
+    work: &mut OpenUnitOfWork,
+    operation: &Operation,
+    caller: &Caller,
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let facts = json!({ "operation": operation.operation, "status": operation.status });
+    let id = operation.operation_id.to_string();
+    let record = caller.audit(CANCELLED, Category::System, target(&id), facts, at);
+    audit::record_in(work.conn(), record).await
+}
+
+fn entry<'a>(operation: &Operation, caller: &'a Caller, status: &'a str, code: &'a str) -> Entry<'a> {
     Entry {
         operation_id: operation.operation_id,
         kind: "operator",
-        status: "cancelled",
+        status,
         attempt: operation.attempt_count,
-        error_code: Some(OPERATOR_CANCELLED),
+        error_code: Some(code),
         correlation_id: &caller.correlation_id,
     }
 }

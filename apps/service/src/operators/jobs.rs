@@ -3,10 +3,20 @@
 
 use domain::{delivery, ids::OperationId};
 use queue::{JobClient, JobState, JobView, Listing, ListingFilter, QueueError, Subject};
-use store::{operations, transaction::SideRows};
+use serde_json::json;
+use store::{
+    audit::{self, Category, Target},
+    operations,
+    transaction::SideRows,
+};
 
 use super::retry_operation::no_queue;
 use crate::{Caller, Error, Refusal, Service};
+
+/// What the audit trail calls a job that was made due.
+const RETRIED: &str = "admin.job.retried";
+/// What the audit trail calls a job that was withdrawn.
+const CANCELLED: &str = "admin.job.cancelled";
 
 impl Service {
     /// Jobs of the given states, newest first.
@@ -46,10 +56,10 @@ impl Service {
                     | delivery::State::Owed
                     | delivery::State::Submitting { .. }
                     | delivery::State::Accepted { .. }
-                    | delivery::State::RetryWait { .. } => self.retry_row(queue, id).await,
+                    | delivery::State::RetryWait { .. } => self.retry_row(caller, queue, id).await,
                 }
             }
-            Subject::Pass(_) | Subject::Unknown => self.retry_row(queue, id).await,
+            Subject::Pass(_) | Subject::Unknown => self.retry_row(caller, queue, id).await,
         }
     }
 
@@ -63,7 +73,7 @@ impl Service {
         let status = match self.operation(operation_id).await {
             Ok(operation) => operation.status,
             // The record is gone or never was: the job is all there is.
-            Err(Error::Refused(_)) => return self.retry_row(queue, id).await,
+            Err(Error::Refused(_)) => return self.retry_row(caller, queue, id).await,
             Err(error) => return Err(error),
         };
         match status.as_str() {
@@ -77,15 +87,17 @@ impl Service {
                 let mut rows = SideRows::begin(self.store.pool()).await?;
                 operations::hurry_in(rows.conn(), operation_id.as_uuid()).await?;
                 let job = queue.retry_in(rows.conn(), id).await?;
+                self.audit_job_in(&mut rows, caller, RETRIED, &job).await?;
                 rows.commit().await?;
                 Ok(job)
             }
         }
     }
 
-    async fn retry_row(&self, queue: &JobClient, id: i64) -> Result<JobView, Error> {
+    async fn retry_row(&self, caller: &Caller, queue: &JobClient, id: i64) -> Result<JobView, Error> {
         let mut rows = SideRows::begin(self.store.pool()).await?;
         let job = queue.retry_in(rows.conn(), id).await?;
+        self.audit_job_in(&mut rows, caller, RETRIED, &job).await?;
         rows.commit().await?;
         Ok(job)
     }
@@ -115,9 +127,24 @@ impl Service {
         if !of_record {
             let mut rows = SideRows::begin(self.store.pool()).await?;
             queue.cancel_in(rows.conn(), id).await?;
+            self.audit_job_in(&mut rows, caller, CANCELLED, &job).await?;
             rows.commit().await?;
         }
         Ok(queue.get(id).await?)
+    }
+
+    async fn audit_job_in(
+        &self,
+        rows: &mut SideRows,
+        caller: &Caller,
+        action: &'static str,
+        job: &JobView,
+    ) -> Result<(), Error> {
+        let id = job.id.to_string();
+        let target = Target { kind: "job", id: &id };
+        let facts = json!({ "kind": job.kind, "state": job.state.as_str(), "attempt": job.attempt });
+        let record = caller.audit(action, Category::System, target, facts, self.clock.now());
+        Ok(audit::record_in(rows.conn(), record).await?)
     }
 
     fn job_client(&self) -> Result<&JobClient, Error> {

@@ -1,8 +1,15 @@
-//! How far the publisher is behind.
+//! How far the publisher is behind, and a blocked stream's next try.
 
 use std::time::Duration;
 
-use crate::{Error, Service};
+use serde_json::json;
+use store::{
+    SideRows,
+    audit::{self, Category, Target},
+    outbox,
+};
+
+use crate::{Caller, Error, Refusal, Service};
 
 /// What waits to be handed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +26,7 @@ impl Service {
     /// # Errors
     /// A fault of the store.
     pub async fn outbox_backlog(&self) -> Result<Backlog, Error> {
-        let backlog = store::outbox::backlog(self.store.pool()).await?;
+        let backlog = outbox::backlog(self.store.pool()).await?;
         Ok(Backlog {
             pending_count: backlog.pending,
             oldest_age_seconds: Duration::try_from_secs_f64(backlog.oldest_age_seconds)
@@ -27,5 +34,29 @@ impl Service {
                 .and_then(|age| i64::try_from(age.as_secs()).ok())
                 .unwrap_or(i64::MAX),
         })
+    }
+
+    /// Has a blocked stream tried again at once.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] (`stream_not_blocked`), or a fault of the store.
+    pub async fn retry_outbox(&self, caller: &Caller, stream: &str) -> Result<(), Error> {
+        let mut rows = SideRows::begin(self.store.pool()).await?;
+        if outbox::retry_in(rows.conn(), Some(stream)).await? == 0 {
+            return Err(Refusal::new(404, "stream_not_blocked", "the stream is not blocked").into());
+        }
+        let target = Target {
+            kind: "outbox_stream",
+            id: stream,
+        };
+        let record = caller.audit(
+            "admin.outbox.retried",
+            Category::System,
+            target,
+            json!({}),
+            self.clock.now(),
+        );
+        audit::record_in(rows.conn(), record).await?;
+        Ok(rows.commit().await?)
     }
 }

@@ -8,8 +8,10 @@ use domain::{
     time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use store::{
     ExecuteError, KeyedRequest, OpenUnitOfWork, StreamId,
+    audit::{self, Category, Target},
     deliveries::{self, Change},
 };
 use uuid::Uuid;
@@ -99,6 +101,7 @@ impl Service {
         let value = view(work.state::<Delivery>(id)?);
         let mut work = work.begin().await?;
         close_row(&mut work, &value).await?;
+        audit_in(&mut work, &value, caller, at).await?;
         work.answer(key, answers::answer(200, &value)?);
         let committed = work.commit().await?;
         Ok(Done {
@@ -107,6 +110,17 @@ impl Service {
             repeated: false,
         })
     }
+}
+
+async fn audit_in(work: &mut OpenUnitOfWork, view: &DeliveryView, caller: &Caller, at: Timestamp) -> Result<(), Error> {
+    let facts = json!({ "state": view.state, "attempts": view.attempts, "refundOwedMinor": view.refund_owed_minor });
+    let id = view.order_id.to_string();
+    let target = Target {
+        kind: "delivery",
+        id: &id,
+    };
+    let record = caller.audit("panel.goods.resolved", Category::Financial, target, facts, at);
+    Ok(audit::record_in(work.conn(), record).await?)
 }
 
 /// The schedule has nothing more to do with it.

@@ -9,9 +9,10 @@ use domain::{
 };
 use queue::{FulfillmentArgs, JobClient, QueueError};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use store::{
     ExecuteError, StreamId,
+    audit::{self, Category, Target},
     history::{self, Entry},
     operations::{self, Operation},
 };
@@ -24,6 +25,8 @@ use crate::{Caller, Error, Refusal, Service, retry::retry_on_conflict};
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How often it looks again.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// What the audit trail calls it.
+const RETRIED: &str = "panel.fulfillment.retried";
 
 /// An operation after an operator's hand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -96,6 +99,10 @@ impl Service {
             correlation_id: &caller.correlation_id,
         };
         history::append_in(work.conn(), entry).await?;
+        let facts = json!({ "operation": found.operation, "attemptCount": found.attempt_count });
+        let id = found.operation_id.to_string();
+        let record = caller.audit(RETRIED, Category::System, target(&id), facts, at);
+        audit::record_in(work.conn(), record).await?;
         let args = FulfillmentArgs {
             operation_id: found.operation_id,
         };
@@ -118,6 +125,14 @@ impl Service {
         let mut conn = self.store.pool().acquire().await.map_err(store::StoreError::from)?;
         let found = operations::find_in(&mut conn, operation_id.as_uuid()).await?;
         found.ok_or_else(|| Refusal::new(404, "operation_not_found", "there is no such operation").into())
+    }
+}
+
+/// An operation as the audit trail names it.
+pub(super) const fn target(operation_id: &str) -> Target<'_> {
+    Target {
+        kind: "fulfillment_operation",
+        id: operation_id,
     }
 }
 

@@ -5,8 +5,10 @@ use domain::{
     time::Timestamp,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use store::{
-    KeyedRequest, StoreError, UnitOfWork,
+    KeyedRequest, OpenUnitOfWork, StoreError, UnitOfWork,
+    audit::{self, Category, Target},
     payments::{self, DecisionRow, IntentRow, NewDecision},
 };
 use uuid::Uuid;
@@ -175,6 +177,7 @@ async fn decide(
     if let Some(notice) = anomaly {
         notice.insert_in(&mut work).await?;
     }
+    audit_in(&mut work, caller, attempt, &value.decision).await?;
     work.answer(key, answers::answer(200, &value)?);
     let committed = work.commit().await?;
     Ok(Done {
@@ -182,6 +185,25 @@ async fn decide(
         position: committed.position,
         repeated: false,
     })
+}
+
+async fn audit_in(
+    work: &mut OpenUnitOfWork,
+    caller: &Caller,
+    attempt: &Attempt<'_>,
+    decision: &str,
+) -> Result<(), StoreError> {
+    let facts = json!({
+        "decision": decision, "decisionId": attempt.decision_id, "orderId": attempt.intent.order_id,
+        "operatorId": attempt.request.operator_id,
+    });
+    let id = attempt.request.intent_id.to_string();
+    let target = Target {
+        kind: "payment",
+        id: &id,
+    };
+    let record = caller.audit("panel.payment.decided", Category::Financial, target, facts, attempt.at);
+    audit::record_in(work.conn(), record).await
 }
 
 fn view(row: DecisionRow) -> DecisionView {
