@@ -98,3 +98,16 @@ pub async fn parked_orders(executor: impl PgExecutor<'_>) -> Result<Vec<uuid::Uu
     .await?;
     Ok(ids)
 }
+
+/// Orders whose access or goods were provided.
+///
+/// # Errors
+/// [`StoreError::Unavailable`] and the like.
+pub async fn fulfilled_orders(executor: impl PgExecutor<'_>) -> Result<Vec<uuid::Uuid>, StoreError> {
+    let ids = sqlx::query_scalar!(
+        r#"select aggregate_id::uuid as "order_id!" from events where event_type = 'order.fulfilled'"#
+    )
+    .fetch_all(executor)
+    .await?;
+    Ok(ids)
+}

@@ -4,6 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod chaos;
+
+pub use chaos::ChaosArgs;
+
 /// Sell subscriptions on a Remnawave panel: orders, payments, access and digital goods, once each.
 #[derive(Debug, Parser)]
 #[command(name = "omniflow", version, max_term_width = 110, propagate_version = true)]
@@ -62,6 +66,8 @@ pub enum Command {
     Config(ConfigCommand),
     /// Check an installation and say what to do.
     Doctor(JsonArgs),
+    /// Kill, stop and cut off the processes of a throw-away installation while orders flow, and count what was lost or doubled.
+    Chaos(ChaosArgs),
     /// Measure the core against plain SQL doing the same work, on a throw-away database.
     Bench(BenchArgs),
     /// Print a completion script.

@@ -1,12 +1,13 @@
 //! Composition root of Omniflow: reads settings, builds the adapters, starts processes, maps results to exit codes.
 //! No business rule lives here.
 
+pub mod chaos;
 mod cli;
 mod commands;
 pub mod config;
 mod crash;
 pub mod driver;
-mod failure;
+pub mod failure;
 mod wiring;
 
 use std::{ffi::OsString, process::ExitCode};

@@ -2,6 +2,7 @@
 
 mod api;
 mod bench;
+mod chaos;
 mod db;
 mod deliveries;
 mod demo;
@@ -73,7 +74,8 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Jobs(command) => block_on(jobs::run(command, config, dir)),
         Command::Deliveries(command) => block_on(deliveries::run(command, config, dir)),
         Command::Config(_) | Command::Completions { .. } | Command::Man => Ok(ExitCode::SUCCESS),
-        // Nothing of the settings reaches a benchmark but where the server programs are.
+        // Nothing of the settings reaches a storm or a benchmark but where the server programs are.
+        Command::Chaos(args) => block_on(chaos::run(args, config)),
         Command::Bench(args) => block_on(bench::run(args, server_settings(&config))),
     }
 }

@@ -8,7 +8,7 @@ use sandbox::journal::cryptopay_report;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::installation::{Installation, PLAN};
+use crate::fire::installation::{Installation, PLAN};
 
 async fn events(installation: &Installation, event_type: &str, order: Uuid) -> i64 {
     sqlx::query_scalar("select count(*) from events where event_type = $1 and aggregate_id = $2")
@@ -66,8 +66,7 @@ async fn settle_through_a_crash(installation: &mut Installation, failpoints: &st
     assert_eq!(events(installation, "order.paid", order.id).await, 1, "{failpoints}");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn b57_a_request_repeated_after_a_crash_has_its_effect_once_and_read_models_equal_a_replay() {
+pub(crate) async fn b57_a_request_repeated_after_a_crash_has_its_effect_once_and_read_models_equal_a_replay() {
     let mut installation = Installation::start().await;
     let _worker = installation.worker();
     let mut plans = Vec::new();
@@ -84,7 +83,7 @@ async fn b57_a_request_repeated_after_a_crash_has_its_effect_once_and_read_model
 }
 
 /// Asks for a payment, with one key, for longer than an earlier call of it may still be with the provider (45 s).
-pub(crate) async fn ask_patiently(shop: Shop, key: Uuid, order: Uuid, provider: &'static str) -> Paid {
+async fn ask_patiently(shop: Shop, key: Uuid, order: Uuid, provider: &'static str) -> Paid {
     let deadline = Instant::now() + Duration::from_secs(100);
     loop {
         match shop.ask_for_money(key, order, provider).await {

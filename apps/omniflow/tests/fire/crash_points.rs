@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::installation::Installation;
+use crate::fire::installation::Installation;
 
 const POINTS: [&str; 6] = [
     "fulfillment.claimed_before_call",

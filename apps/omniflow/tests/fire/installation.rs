@@ -14,10 +14,10 @@ use sandbox::control::Client;
 use sqlx::{PgPool, postgres::PgPoolOptions};
 use store::summary::{Summary, parked_orders, summary};
 use tempfile::TempDir;
-use tests::{OwnCluster, TestDb};
+use tests::TestDb;
 use uuid::Uuid;
 
-use crate::process::Process;
+use crate::fire::process::Process;
 
 /// Where the sample catalog's first plan is.
 pub(crate) const PLAN: Uuid = Uuid::from_u128(0x0196_0000_0000_7000_8000_0000_0000_0001);
@@ -99,16 +99,6 @@ impl Installation {
         listens(self.port).await;
     }
 
-    /// Whether the API still runs.
-    pub(crate) fn api_runs(&mut self) -> bool {
-        self.api.runs()
-    }
-
-    /// The database server of this installation alone.
-    pub(crate) fn server(&mut self) -> &mut OwnCluster {
-        self.db.server().expect("the server is its own")
-    }
-
     /// The control interface of the simulators.
     pub(crate) fn control(&self) -> Client {
         Client::of(self.path()).expect("the simulators were started")
@@ -148,6 +138,11 @@ impl Installation {
         let mut all = self.settings.clone();
         all.extend_from_slice(settings);
         Process::run(args, self.path(), &all)
+    }
+
+    /// Address of the database, with the rights of its owner.
+    pub(crate) fn database_url(&self) -> &str {
+        &self.db.owner_url
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -9,7 +9,7 @@ use sandbox::faults::{Fault, FaultRule, SimulatorName};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::{
+use crate::fire::{
     installation::{Installation, PLAN},
     panel,
 };

@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::installation::Installation;
+use crate::fire::installation::Installation;
 
 /// A user that somebody else made on the panel.
 async fn make_foreign(installation: &Installation, username: &str) {

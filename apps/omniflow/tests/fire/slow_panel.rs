@@ -7,7 +7,7 @@ use sqlx::PgPool;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::installation::Installation;
+use crate::fire::installation::Installation;
 
 /// A rescue takes half a minute; the promise is a minute more.
 const RECOVERED: Duration = Duration::from_secs(90);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::{folder::Folder, process::Start};
+use crate::up::{folder::Folder, process::Start};
 
 #[tokio::test]
 async fn a_demo_ends_with_the_promised_object_and_leaves_nothing() {

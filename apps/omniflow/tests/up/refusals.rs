@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::{folder::Folder, process::Start, restarts::READY};
+use crate::up::{folder::Folder, process::Start, restarts::READY};
 
 const SOON: Duration = Duration::from_secs(60);
 

@@ -7,7 +7,7 @@ use ports::ids::{Ids as _, SystemIds};
 use sandbox::{journal, panel::Effect};
 use uuid::Uuid;
 
-use crate::{
+use crate::up::{
     folder::Folder,
     process::{Process, Start},
 };

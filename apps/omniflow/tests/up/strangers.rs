@@ -4,7 +4,7 @@ use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use rustix::process::geteuid;
 
-use crate::{
+use crate::up::{
     folder::Folder,
     process::{NOBODY, Start},
     restarts::READY,

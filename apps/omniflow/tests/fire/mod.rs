@@ -1,16 +1,15 @@
-#![cfg(test)]
 //! Separate processes, killed: what was paid for is provided once, whatever dies when.
 
 mod api_crashes;
 mod awaiting;
 mod crash_points;
-mod database_killed;
 mod extensions;
 mod goods;
 mod installation;
-mod kills;
+mod interop;
 mod late_writes;
 mod panel;
 mod process;
 mod remote_names;
 mod slow_panel;
+mod storms;

@@ -1,4 +1,3 @@
-#![cfg(test)]
 //! `up` and `demo` as a person meets them: from an empty folder, again, after a kill, as anybody, and with wrong settings.
 
 mod demo;
