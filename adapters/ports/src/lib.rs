@@ -7,3 +7,4 @@ pub mod goods;
 pub mod ids;
 pub mod panel;
 pub mod payments;
+pub mod trace;

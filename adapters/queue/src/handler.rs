@@ -3,9 +3,10 @@
 use std::{future::Future, sync::Arc, time::Duration};
 
 use riverqueue::{
-    Job, JobArgs, JobCancelError, WorkCancelled, WorkContext, WorkError, WorkOutcome, Worker, WorkerTimeout, Workers,
-    jiff::Timestamp,
+    Job, JobArgs, JobCancelError, JobRow, WorkCancelled, WorkContext, WorkError, WorkOutcome, Worker, WorkerTimeout,
+    Workers, jiff::Timestamp,
 };
+use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::QueueError;
@@ -17,9 +18,45 @@ pub struct Run {
     pub job_id: i64,
     /// River's count: rescues are in it, snoozes and interruptions are not.
     pub attempt: i32,
+    /// What surrounds it: for logs, traces and metrics, never for a decision.
+    pub surroundings: Surroundings,
     /// Fires when the attempt is to end: time is up, someone cancelled it, or the process stops.
     pub cancelled: CancellationToken,
     stopping: CancellationToken,
+}
+
+/// What is known of an attempt beside its arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// Which queue it came through.
+    pub queue: String,
+    /// From when it was due until it was fetched, both by the database's clock.
+    pub waited: Duration,
+    /// Of the request that set it off.
+    pub correlation_id: Option<String>,
+    /// The span that set it off, as `traceparent` writes it. Text from a table: to be checked.
+    pub traceparent: Option<String>,
+}
+
+impl Surroundings {
+    fn of(row: &JobRow) -> Self {
+        let metadata: Carried = serde_json::from_str(row.metadata.as_raw().get()).unwrap_or_default();
+        let waited = row.attempted_at.map(|fetched| fetched.duration_since(row.scheduled_at));
+        Self {
+            queue: row.queue.clone(),
+            waited: waited.and_then(|span| span.try_into().ok()).unwrap_or_default(),
+            correlation_id: metadata.correlation_id,
+            traceparent: metadata.traceparent,
+        }
+    }
+}
+
+/// What our inserts put beside a job.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Carried {
+    correlation_id: Option<String>,
+    traceparent: Option<String>,
 }
 
 impl Run {
@@ -28,6 +65,7 @@ impl Run {
         Self {
             job_id,
             attempt,
+            surroundings: Surroundings::default(),
             cancelled: CancellationToken::new(),
             stopping: CancellationToken::new(),
         }
@@ -167,6 +205,7 @@ impl<A: JobArgs, H: Handler<A>> Worker<A> for Bridge<H> {
         let run = Run {
             job_id: job.row.id,
             attempt: job.row.attempt,
+            surroundings: Surroundings::of(&job.row),
             cancelled: context.cancellation_token().clone(),
             stopping: self.stopping.clone(),
         };

@@ -72,6 +72,11 @@ impl Client {
         Ok(Self { http, root })
     }
 
+    /// Whom it talks to, for traces.
+    pub(crate) fn host(&self) -> &str {
+        self.root.host_str().unwrap_or_default()
+    }
+
     /// Sends once. Whatever status comes back is an answer.
     pub(crate) async fn send<B: Serialize + Sync>(&self, call: &Call<'_, B>) -> Result<Answer, PanelError> {
         let mut url = self.root.clone();

@@ -1,11 +1,12 @@
 //! The port, call by call.
 
-use std::fmt;
+use std::{fmt, time::Instant};
 
 use async_trait::async_trait;
 use ports::panel::{FailureKind, PanelError, PanelReader, PanelWriter, Push, RemoteUser};
 use reqwest::Method;
 use serde::{Serialize, de::DeserializeOwned};
+use tracing::{Instrument as _, Span, field::Empty};
 use uuid::Uuid;
 
 use crate::{
@@ -57,12 +58,29 @@ impl Remnawave {
 
     /// Sends, reads, counts.
     async fn call<B: Serialize + Sync, T: DeserializeOwned>(&self, call: Call<'_, B>) -> Result<T, PanelError> {
-        let outcome = self.exchange(&call).await;
+        let started = Instant::now();
+        let span = tracing::info_span!(
+            "panel.request",
+            otel.kind = "client",
+            otel.name = format!("panel {}", call.operation),
+            otel.status_code = Empty,
+            operation = call.operation,
+            http.request.method = call.method.as_str(),
+            server.address = self.client.host(),
+            http.response.status_code = Empty,
+            error.type = Empty,
+        );
+        let outcome = self.exchange(&call).instrument(span.clone()).await;
+        let class = outcome.as_ref().err().map_or("ok", |error| class(&error.kind));
+        metrics::histogram!("omniflow_remnawave_request_duration_seconds", "operation" => call.operation, "outcome" => class)
+            .record(started.elapsed());
         let label = if outcome.is_ok() { "ok" } else { "error" };
         metrics::counter!("omniflow_remnawave_requests_total", "operation" => call.operation, "outcome" => label)
             .increment(1);
         if let Err(error) = &outcome {
             metrics::counter!("omniflow_remnawave_errors_total", "code" => error.code.clone()).increment(1);
+            span.record("otel.status_code", "ERROR");
+            span.record("error.type", error.code.as_str());
             tracing::debug!(operation = call.operation, code = %error.code, "the panel call failed");
         }
         outcome
@@ -70,6 +88,7 @@ impl Remnawave {
 
     async fn exchange<B: Serialize + Sync, T: DeserializeOwned>(&self, call: &Call<'_, B>) -> Result<T, PanelError> {
         let answer = self.client.send(call).await?;
+        Span::current().record("http.response.status_code", answer.status.as_u16());
         if !answer.status.is_success() {
             return Err(classify::refused(&answer, call.effect));
         }
@@ -110,6 +129,17 @@ const fn send<'a, B: Serialize>(operation: &'static str, method: Method, body: &
         body: Some(body),
         effect: Effect::Writes,
         list: false,
+    }
+}
+
+/// Classes of outcomes, for metrics.
+const fn class(kind: &FailureKind) -> &'static str {
+    match kind {
+        FailureKind::Permanent => "permanent",
+        FailureKind::Transient => "transient",
+        FailureKind::Unanswered => "unanswered",
+        FailureKind::RateLimited { .. } => "rate_limited",
+        FailureKind::Misconfigured => "misconfigured",
     }
 }
 

@@ -17,6 +17,7 @@ pub mod drifts;
 pub mod error;
 pub mod event_log;
 pub mod event_reader;
+pub mod figures;
 pub mod hash;
 pub mod health;
 pub mod high_water;

@@ -10,6 +10,9 @@ pub enum TelemetryError {
     /// Logs or metrics were set up before.
     #[error("telemetry is set up already")]
     AlreadyInstalled,
+    /// Spans cannot be sent.
+    #[error("traces cannot be sent: {0}")]
+    Traces(&'static str),
     /// A histogram's buckets were refused.
     #[error("the metrics recorder was refused: {0}")]
     Recorder(String),
@@ -21,6 +24,7 @@ impl TelemetryError {
         match self {
             Self::Filter(_) => "log_filter_invalid",
             Self::AlreadyInstalled => "telemetry_already_installed",
+            Self::Traces(_) => "traces_unusable",
             Self::Recorder(_) => "metrics_recorder_refused",
         }
     }

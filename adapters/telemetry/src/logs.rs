@@ -1,10 +1,15 @@
-//! The subscriber: one line an event, on standard error, because standard output belongs to the data a command prints.
+//! The subscriber: one line an event, on standard error, because standard output belongs to the data a command prints; and, where a collector is
+//! configured, spans to it.
 
 use std::io::IsTerminal as _;
 
-use tracing_subscriber::{EnvFilter, fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _};
+use tracing_subscriber::{EnvFilter, Layer as _, fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
-use crate::TelemetryError;
+use crate::{
+    TelemetryError,
+    json::JsonLines,
+    traces::{self, TraceOptions},
+};
 
 /// How a line looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,28 +26,27 @@ pub enum Format {
 pub struct LogOptions<'a> {
     /// How a line looks.
     pub format: Format,
-    /// Filter in the form of `RUST_LOG`, as `info,sqlx=warn`.
+    /// Filter in the form of `RUST_LOG`, as `info,sqlx=warn`. It has no say in what is traced.
     pub filter: &'a str,
 }
 
-/// Starts logging, once per process.
+/// Starts logging, and tracing where `traces` says where to, once per process.
 ///
 /// # Errors
-/// [`TelemetryError::Filter`], or [`TelemetryError::AlreadyInstalled`] when something logs already.
-pub fn init_logs(options: &LogOptions<'_>) -> Result<(), TelemetryError> {
+/// [`TelemetryError::Filter`], [`TelemetryError::Traces`], or [`TelemetryError::AlreadyInstalled`] when something logs already.
+pub fn init(options: &LogOptions<'_>, traces: Option<&TraceOptions>) -> Result<(), TelemetryError> {
     let filter = EnvFilter::try_new(options.filter).map_err(|error| TelemetryError::Filter(error.to_string()))?;
-    let registry = tracing_subscriber::registry().with(filter);
-    let installed = match options.format {
-        Format::Json => registry
-            .with(fmt::layer().json().flatten_event(true).with_writer(std::io::stderr))
-            .try_init(),
-        Format::Pretty => registry
-            .with(
-                fmt::layer()
-                    .with_ansi(std::io::stderr().is_terminal())
-                    .with_writer(std::io::stderr),
-            )
-            .try_init(),
+    let lines = match options.format {
+        Format::Json => JsonLines::new(std::io::stderr).boxed(),
+        Format::Pretty => fmt::layer()
+            .with_ansi(std::io::stderr().is_terminal())
+            .with_writer(std::io::stderr)
+            .boxed(),
     };
-    installed.map_err(|_| TelemetryError::AlreadyInstalled)
+    let spans = traces.map(traces::layer).transpose()?;
+    tracing_subscriber::registry()
+        .with(lines.with_filter(filter))
+        .with(spans)
+        .try_init()
+        .map_err(|_| TelemetryError::AlreadyInstalled)
 }

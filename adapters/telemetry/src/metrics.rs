@@ -2,7 +2,7 @@
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
-use crate::{TelemetryError, describe};
+use crate::{TelemetryError, describe, process};
 
 /// Seconds. A goods job may take 110 s, so the buckets reach 120 s; the low end shows single statements.
 const BUCKETS_SECONDS: &[f64] = &[
@@ -29,6 +29,8 @@ impl Metrics {
         let handle = recorder.handle();
         metrics::set_global_recorder(recorder).map_err(|_| TelemetryError::AlreadyInstalled)?;
         describe::describe_all();
+        metrics::gauge!("omniflow_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1);
+        process::report();
         Ok(Self(handle))
     }
 
@@ -45,8 +47,9 @@ impl Metrics {
         self.0.render()
     }
 
-    /// Folds what histograms collected; to be called now and then where nobody scrapes, or their memory grows.
+    /// Folds what histograms collected, and looks at the process; to be called every few seconds: where nobody scrapes, memory would grow.
     pub fn upkeep(&self) {
+        process::report();
         self.0.run_upkeep();
     }
 }

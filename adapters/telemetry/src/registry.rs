@@ -100,7 +100,7 @@ pub const METRICS: &[Metric] = &[
     metric(Gauge, "omniflow_job_oldest_due_age_seconds", &["queue"],
         "How long the longest waiting due job has been due."),
     metric(Counter, "omniflow_fulfillment_results_total", &["operation", "result"],
-        "What runs of fulfillment operations came to, by operation and result: `applied`, `superseded`, `held`, `waiting`, `rate_limited`, `retrying`, `failed`, `fenced_out`, `interrupted`, `unrecorded`."),
+        "What runs that may have called the panel came to, by operation and result: `applied`, `retrying`, `failed`, `rate_limited`, `fenced_out`, `interrupted`, `unrecorded`."),
     metric(Gauge, "omniflow_operations", &["status"],
         "Fulfillment operations that have not ended, and those that failed, by status."),
     metric(Gauge, "omniflow_paid_undelivered", &["what"],
@@ -163,8 +163,6 @@ pub const METRICS: &[Metric] = &[
     // the process and what it stands on
     metric(Gauge, "omniflow_dependency_up", &["dependency"],
         "1 when the last probe of a dependency succeeded."),
-    metric(Gauge, "omniflow_oldest_transaction_age_seconds", &[],
-        "Age of the oldest open transaction of the installation's database role: readers wait for it."),
     metric(Gauge, "omniflow_database_connections", &["pool", "state"],
         "Connections of a pool: `idle`, `used`."),
     metric(Counter, "omniflow_spans_exported_total", &["outcome"],

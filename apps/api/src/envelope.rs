@@ -7,11 +7,12 @@ use std::{
 
 use axum::{
     extract::{MatchedPath, Request, State},
-    http::{HeaderValue, StatusCode},
+    http::{HeaderMap, HeaderValue, StatusCode},
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use tracing::Instrument as _;
+use ports::trace::{self, TraceParent};
+use tracing::{Instrument as _, field::Empty};
 
 use crate::{ApiState, problem::Problem};
 
@@ -34,10 +35,25 @@ pub(crate) async fn envelope(State(state): State<ApiState>, mut request: Request
         .get::<MatchedPath>()
         .map_or_else(|| "unmatched".to_owned(), |path| path.as_str().to_owned());
     request.extensions_mut().insert(RequestId(id.clone()));
-    let span = tracing::info_span!("api.request", request_id = %id, method, route);
-
-    let handled = tokio::time::timeout(TIME_LIMIT, next.run(request))
-        .instrument(span)
+    let span = tracing::info_span!(
+        "api.request",
+        otel.kind = "server",
+        otel.name = format!("{method} {route}"),
+        otel.status_code = Empty,
+        http.response.status_code = Empty,
+        // The id of a request is the correlation id of everything that it sets off.
+        correlation_id = %id,
+        method,
+        route,
+        trace_id = Empty,
+    );
+    let inside = telemetry::adopt(
+        &span,
+        trace_parent(request.headers()),
+        header(request.headers(), "tracestate"),
+    );
+    let handled = tokio::time::timeout(TIME_LIMIT, trace::within(inside, next.run(request)))
+        .instrument(span.clone())
         .await;
     let mut response = handled.unwrap_or_else(|_| StatusCode::GATEWAY_TIMEOUT.into_response());
 
@@ -48,6 +64,10 @@ pub(crate) async fn envelope(State(state): State<ApiState>, mut request: Request
     }
     if let Ok(value) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID, value);
+    }
+    span.record("http.response.status_code", response.status().as_u16());
+    if response.status().is_server_error() {
+        span.record("otel.status_code", "ERROR");
     }
     count(route, method, response.status(), started.elapsed());
     response
@@ -62,6 +82,18 @@ pub(crate) fn panicked(cause: Box<dyn Any + Send + 'static>) -> Response {
         .or_else(|| cause.downcast_ref::<String>().map(String::as_str));
     tracing::error!(panic = text.unwrap_or("unknown"), "a handler panicked");
     StatusCode::INTERNAL_SERVER_ERROR.into_response()
+}
+
+/// The caller's place in a trace. One that is malformed, or given twice, begins a trace of our own, as the recommendation says.
+fn trace_parent(headers: &HeaderMap) -> Option<TraceParent> {
+    header(headers, "traceparent")?.parse().ok()
+}
+
+/// A header that is there once, as text.
+fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let only = values.next()?.to_str().ok()?;
+    values.next().is_none().then_some(only)
 }
 
 fn request_id(state: &ApiState, request: &Request) -> String {
@@ -87,7 +119,7 @@ fn problem_of(response: &mut Response) -> Option<Problem> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Complete;
 
-fn keep(from: &axum::http::HeaderMap, name: &'static str, to: &mut Response) {
+fn keep(from: &HeaderMap, name: &'static str, to: &mut Response) {
     if let Some(value) = from.get(name) {
         to.headers_mut().insert(name, value.clone());
     }

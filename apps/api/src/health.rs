@@ -132,6 +132,11 @@ impl Health {
         checks
     }
 
+    /// Asks all, for the gauges alone.
+    pub async fn look(&self) {
+        self.checks().await;
+    }
+
     async fn ask(&self, probe: &Probe) -> Check {
         let started = Instant::now();
         let error = match tokio::time::timeout(PATIENCE, (probe.run)()).await {

@@ -16,14 +16,17 @@ impl PanelPause {
     pub fn extend(&self, span: Duration) {
         let until = Instant::now() + span;
         let mut paused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        metrics::gauge!("omniflow_panel_paused").set(1);
         *paused = Some(paused.map_or(until, |earlier| earlier.max(until)));
     }
 
     /// What is left of the pause.
     pub fn rest(&self) -> Option<Duration> {
         let paused = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        paused
+        let rest = paused
             .map(|until| until.saturating_duration_since(Instant::now()))
-            .filter(|rest| !rest.is_zero())
+            .filter(|rest| !rest.is_zero());
+        metrics::gauge!("omniflow_panel_paused").set(u32::from(rest.is_some()));
+        rest
     }
 }

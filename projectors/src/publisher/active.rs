@@ -18,6 +18,7 @@ use super::{
     hint::Hint,
     holder::Holder,
     reactor::Reactors,
+    spans::spans,
 };
 
 /// Most rows of one statement.
@@ -50,6 +51,7 @@ pub(super) struct Active<'a> {
 impl<'a> Active<'a> {
     pub(super) async fn start(mut holder: Holder, reactors: &'a Reactors, hint: Hint) -> Result<Self, PublisherError> {
         outbox::adopt_parked_in(holder.connection()).await?;
+        metrics::gauge!("omniflow_outbox_publisher_active").set(1);
         Ok(Self {
             holder,
             reactors,
@@ -155,6 +157,8 @@ impl<'a> Active<'a> {
         } = if ready.is_empty() {
             HandedOver::default()
         } else {
+            // They end with the statement that hands their rows over.
+            let _spans = spans(&ready);
             hand_over(&mut self.holder, ready).await?
         };
         self.blocked.extend(refused.iter().map(|one| one.row.stream.clone()));
@@ -182,6 +186,7 @@ fn set_gauges(backlog: &outbox::Backlog) {
 /// Who does not publish does not count; the one who does says how much waits.
 pub(super) fn clear_gauges() {
     set_gauges(&outbox::Backlog::default());
+    metrics::gauge!("omniflow_outbox_publisher_active").set(0);
 }
 
 /// Counts far below 2^53 are exact in a gauge.

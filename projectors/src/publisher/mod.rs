@@ -12,6 +12,7 @@ mod hint;
 mod holder;
 pub mod reactor;
 pub mod reactors;
+mod spans;
 
 use std::time::Duration;
 
@@ -73,6 +74,7 @@ impl Publisher {
 
     /// Publishes whenever nobody else does, until `shutdown`. Every failure is retried.
     pub async fn run(self, shutdown: CancellationToken) {
+        active::clear_gauges();
         while !shutdown.is_cancelled() {
             if let Err(error) = self.session(&shutdown).await {
                 tracing::warn!(code = error.code(), %error, "publishing was interrupted; trying again");

@@ -1,9 +1,14 @@
 //! The HTTP client: one request, 90 s, no redirects, no repeats, bounded answers; failures carry neither address nor body.
 
-use std::{fmt, net::IpAddr, time::Duration};
+use std::{
+    fmt,
+    net::IpAddr,
+    time::{Duration, Instant},
+};
 
 use reqwest::{Client, RequestBuilder, Url, redirect::Policy};
 use secrets::Secret;
+use tracing::{Instrument as _, field::Empty};
 
 use super::{FragmentOptions, outcome::Reply, product::Purchase, tls};
 
@@ -76,7 +81,8 @@ impl Gateway {
         let Some(url) = self.url(purchase.path) else {
             return Reply::Nothing;
         };
-        self.reply(self.http.post(url).json(&purchase.body)).await
+        self.metered("submit", "POST", self.http.post(url).json(&purchase.body))
+            .await
     }
 
     /// Asks for the price of a Star.
@@ -84,13 +90,41 @@ impl Gateway {
         let Some(url) = self.url(&["admin", "stars", "value"]) else {
             return Reply::Nothing;
         };
-        self.reply(self.http.get(url)).await
+        self.metered("star_value", "GET", self.http.get(url)).await
     }
 
     fn url(&self, path: &[&str]) -> Option<Url> {
         let mut url = self.base.clone();
         url.path_segments_mut().ok()?.pop_if_empty().extend(path);
         Some(url)
+    }
+
+    async fn metered(&self, operation: &'static str, method: &'static str, request: RequestBuilder) -> Reply {
+        let started = Instant::now();
+        let span = tracing::info_span!(
+            "goods.request",
+            otel.kind = "client",
+            otel.name = format!("goods {operation}"),
+            otel.status_code = Empty,
+            operation,
+            http.request.method = method,
+            server.address = self.base.host_str().unwrap_or_default(),
+            http.response.status_code = Empty,
+        );
+        let reply = self.reply(request).instrument(span.clone()).await;
+        let (outcome, status) = match &reply {
+            Reply::Success(_) => ("ok", Some(200)),
+            Reply::Status(status) => ("refused", Some(*status)),
+            Reply::Nothing => ("error", None),
+        };
+        span.record("http.response.status_code", status);
+        if outcome != "ok" {
+            span.record("otel.status_code", "ERROR");
+        }
+        metrics::counter!("omniflow_goods_requests_total", "operation" => operation, "outcome" => outcome).increment(1);
+        metrics::histogram!("omniflow_goods_request_duration_seconds", "operation" => operation, "outcome" => outcome)
+            .record(started.elapsed());
+        reply
     }
 
     async fn reply(&self, request: RequestBuilder) -> Reply {

@@ -1,11 +1,15 @@
 //! One call: a form in, `{ok, result}` or `{ok, error}` out, every failure a code.
 
-use std::{fmt, time::Duration};
+use std::{
+    fmt,
+    time::{Duration, Instant},
+};
 
 use ports::payments::ProviderError;
 use reqwest::Url;
 use secrets::Secret;
 use serde::de::DeserializeOwned;
+use tracing::{Instrument as _, field::Empty};
 
 use super::wire::Envelope;
 use crate::http::{self, Answer, NoAnswer, SetupError};
@@ -47,6 +51,30 @@ impl Client {
         method: &str,
         parameters: &[(&str, &str)],
     ) -> Result<T, ProviderError> {
+        let started = Instant::now();
+        let span = tracing::info_span!(
+            "payment.request",
+            otel.kind = "client",
+            otel.name = format!("cryptobot {method}"),
+            otel.status_code = Empty,
+            operation = method,
+            http.request.method = "POST",
+            server.address = self.base.host_str().unwrap_or_default(),
+        );
+        let answer = self.send(method, parameters).instrument(span.clone()).await;
+        let outcome = if answer.is_ok() { "ok" } else { "error" };
+        if answer.is_err() {
+            span.record("otel.status_code", "ERROR");
+        }
+        metrics::histogram!(
+            "omniflow_payment_request_duration_seconds",
+            "provider" => "cryptobot", "operation" => method.to_owned(), "outcome" => outcome,
+        )
+        .record(started.elapsed());
+        answer
+    }
+
+    async fn send<T: DeserializeOwned>(&self, method: &str, parameters: &[(&str, &str)]) -> Result<T, ProviderError> {
         let mut url = self.base.clone();
         url.path_segments_mut()
             .map_err(|()| malformed("cryptobot_address"))?

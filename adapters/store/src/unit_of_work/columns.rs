@@ -73,6 +73,9 @@ fn headers(work: &Work) -> Value {
     if let Some(cause) = &work.metadata.causation_id {
         headers.insert("causationId".to_owned(), Value::from(cause.as_str()));
     }
+    if let Some(trace) = work.trace {
+        headers.insert("traceparent".to_owned(), Value::from(trace.to_string()));
+    }
     Value::Object(headers)
 }
 

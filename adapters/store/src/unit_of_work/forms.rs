@@ -4,7 +4,9 @@ use std::ops::{Deref, DerefMut};
 
 use sqlx::{PgConnection, Postgres, Transaction};
 
-use super::{Committed, append, store::Store, work::Work};
+use tracing::Instrument as _;
+
+use super::{Committed, append, meter::Meter, store::Store, work::Work};
 use crate::{StoreError, connection::Checkout};
 
 /// Loaded streams on the connection that will commit them. Dropping it writes nothing.
@@ -41,13 +43,17 @@ impl UnitOfWork {
             sqlx::Error::WorkerCrashed
         )));
         let connection = self.connection.unsettled()?;
-        let outcome = append::append(connection, &mut self.work).await;
+        let meter = Meter::start(&self.work);
+        let outcome = append::append(connection, &mut self.work)
+            .instrument(meter.span())
+            .await;
         self.connection.settle(&outcome);
+        let outcome = outcome.map_err(refused);
+        meter.ended(&self.work, outcome.as_ref().err());
         fail::fail_point!("append.after_commit", |_| Err(StoreError::CommitUnknown(
             sqlx::Error::WorkerCrashed
         )));
-        let written = outcome.map_err(refused)?;
-        Ok(self.store.committed(&self.work, written))
+        Ok(self.store.committed(&self.work, outcome?))
     }
 
     /// The second form: begins a transaction for side rows that the same commit shall hold.
@@ -87,23 +93,31 @@ impl OpenUnitOfWork {
     ///
     /// # Errors
     /// As [`UnitOfWork::commit`].
-    pub async fn commit(mut self) -> Result<Committed, StoreError> {
+    pub async fn commit(self) -> Result<Committed, StoreError> {
         append::check(&self.work)?;
         fail::fail_point!("append.before_commit", |_| Err(StoreError::CommitUnknown(
             sqlx::Error::WorkerCrashed
         )));
-        let mut written = None;
-        if !self.work.buffer.is_empty() {
-            written = append::append(&mut self.transaction, &mut self.work)
-                .await
-                .map_err(refused)?;
-        }
+        let meter = Meter::start(&self.work);
         let Self {
             store,
-            transaction,
-            work,
+            mut transaction,
+            mut work,
         } = self;
-        transaction.commit().await.map_err(refused)?;
+        let outcome = async {
+            let written = if work.buffer.is_empty() {
+                None
+            } else {
+                append::append(&mut transaction, &mut work).await?
+            };
+            transaction.commit().await?;
+            Ok(written)
+        }
+        .instrument(meter.span())
+        .await;
+        let outcome = outcome.map_err(refused);
+        meter.ended(&work, outcome.as_ref().err());
+        let written = outcome?;
         fail::fail_point!("append.after_commit", |_| Err(StoreError::CommitUnknown(
             sqlx::Error::WorkerCrashed
         )));

@@ -12,6 +12,7 @@ mod append;
 mod buffer;
 mod columns;
 mod forms;
+mod meter;
 mod store;
 mod stream;
 mod work;

@@ -2,6 +2,8 @@
 
 use cqrs_es::DomainEvent as _;
 use domain::{aggregate::Decide, log::Metadata};
+use ports::trace::{self, TraceParent};
+use serde::Serialize;
 use uuid::Uuid;
 
 use super::{
@@ -32,14 +34,17 @@ pub struct Work {
     pub(super) metadata: Metadata,
     /// Canonical, made once for all events.
     pub(super) metadata_text: String,
+    pub(super) trace: Option<TraceParent>,
     pub(super) streams: Vec<Stream>,
     pub(super) buffer: Buffer,
 }
 
 impl Work {
     pub(super) fn new(metadata: Metadata, streams: Vec<Stream>) -> Result<Self, StoreError> {
+        let trace = trace::current();
         Ok(Self {
-            metadata_text: canonical(&metadata)?,
+            metadata_text: metadata_text(&metadata, trace)?,
+            trace,
             metadata,
             streams,
             buffer: Buffer::default(),
@@ -94,6 +99,7 @@ impl Work {
         let Self {
             metadata,
             metadata_text,
+            trace: _,
             streams,
             buffer,
         } = self;
@@ -143,6 +149,23 @@ impl Work {
     /// What a repetition of the request will be answered. Refusals of the domain are answers too.
     pub fn answer(&mut self, key: &KeyedRequest, answer: StoredAnswer) {
         self.buffer.answer = Some((key.clone(), answer));
+    }
+}
+
+/// The stored form: what was said, and the trace it was said in. The trace is of the request, not of the try, so a rerun writes the same bytes.
+fn metadata_text(metadata: &Metadata, trace: Option<TraceParent>) -> Result<String, StoreError> {
+    #[derive(Serialize)]
+    struct Traced<'a> {
+        #[serde(flatten)]
+        metadata: &'a Metadata,
+        traceparent: String,
+    }
+    match trace {
+        Some(trace) => canonical(&Traced {
+            metadata,
+            traceparent: trace.to_string(),
+        }),
+        None => canonical(metadata),
     }
 }
 

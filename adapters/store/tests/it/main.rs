@@ -11,4 +11,5 @@ mod inspection;
 mod migration;
 mod session;
 mod support;
+mod trace;
 mod unit_of_work;

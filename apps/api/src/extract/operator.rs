@@ -22,11 +22,16 @@ where
         let presented = parts
             .headers
             .get(header::AUTHORIZATION)
-            .and_then(|value| value.as_bytes().strip_prefix(b"Bearer "))
-            .unwrap_or_default();
-        if !token.is_empty() && token.matches(presented) {
+            .and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
+        if !token.is_empty() && token.matches(presented.unwrap_or_default()) {
             return Ok(Self);
         }
+        let reason = match presented {
+            _ if token.is_empty() => "no_token_configured",
+            None => "none_presented",
+            Some(_) => "wrong",
+        };
+        metrics::counter!("omniflow_operator_denied_total", "reason" => reason).increment(1);
         Err(Problem::new(
             StatusCode::UNAUTHORIZED,
             "unauthorized",

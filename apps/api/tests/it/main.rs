@@ -10,4 +10,5 @@ mod health;
 mod jobs;
 mod orders;
 mod payments;
+mod trace;
 mod world;

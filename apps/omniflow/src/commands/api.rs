@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 use telemetry::Metrics;
 
 use crate::{
-    commands::start_logs,
+    commands::start_telemetry,
     config::Config,
     failure::Failure,
     wiring::{
@@ -18,7 +18,7 @@ use crate::{
 };
 
 pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCode, Failure> {
-    start_logs(&config);
+    start_telemetry(&config, "api");
     let database = Database::find(&config, &data_dir).await?;
     let options = database.pool_options("api", config.database.api_connections);
     let connected = connect(&options).await?;
@@ -39,7 +39,7 @@ pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCod
     metrics
         .clone()
         .into_iter()
-        .for_each(|metrics| run_upkeep(&mut running, metrics));
+        .for_each(|metrics| run_upkeep(&mut running, metrics, vec![("commands", core.pool.clone())]));
     run_api(&mut running, &core, listener, keys.operator_token, metrics);
     tracing::info!(%address, mode = core.mode.as_str(), "the API listens");
     tokio::select! {

@@ -27,9 +27,9 @@ use clap::CommandFactory as _;
 
 use crate::{
     cli::{Cli, Command},
-    config::{Config, LogFormat, Vars},
+    config::{Config, LogFormat, Traces, Vars},
     failure::Failure,
-    wiring::database::server_settings,
+    wiring::{database::server_settings, processes::process_id},
 };
 
 /// What is logged when RUST_LOG says nothing.
@@ -85,13 +85,52 @@ fn block_on(command: impl Future<Output = Result<ExitCode, Failure>>) -> Result<
     let _already_installed = rustls::crypto::ring::default_provider().install_default();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let outcome = runtime.block_on(command);
+    telemetry::flush(FLUSH_LIMIT);
     // Detached work (a blocked name look-up, say) must not hold the process.
     runtime.shutdown_timeout(std::time::Duration::from_secs(2));
     outcome
 }
 
+/// How long the last spans may take to leave.
+const FLUSH_LIMIT: std::time::Duration = std::time::Duration::from_secs(3);
+
+/// Starts logging to standard error, and tracing where a collector is configured: for processes that serve. `role` names it in traces.
+/// A second start in one process changes nothing.
+pub(crate) fn start_telemetry(config: &Config, role: &str) {
+    start(
+        config,
+        config
+            .traces
+            .as_ref()
+            .map(|traces| trace_options(traces, role))
+            .as_ref(),
+    );
+}
+
+fn trace_options(traces: &Traces, role: &str) -> telemetry::TraceOptions {
+    telemetry::TraceOptions {
+        endpoint: traces.endpoint.clone(),
+        headers: traces.headers.clone(),
+        timeout: traces.timeout,
+        delay: traces.delay,
+        service_name: traces
+            .service_name
+            .clone()
+            .unwrap_or_else(|| format!("omniflow-{role}")),
+        instance: process_id(role),
+        sampling: telemetry::Sampling {
+            share: traces.share,
+            follow_parent: traces.follow_parent,
+        },
+    }
+}
+
 /// Starts logging to standard error. A second start in one process changes nothing.
 pub(crate) fn start_logs(config: &Config) {
+    start(config, None);
+}
+
+fn start(config: &Config, traces: Option<&telemetry::TraceOptions>) {
     let json = match config.log_format {
         LogFormat::Json => true,
         LogFormat::Text => false,
@@ -103,7 +142,7 @@ pub(crate) fn start_logs(config: &Config) {
         telemetry::Format::Pretty
     };
     let filter = config.log_filter.as_deref().unwrap_or(DEFAULT_FILTER);
-    if let Err(error) = telemetry::init_logs(&telemetry::LogOptions { format, filter }) {
-        eprintln!("omniflow: logs stay off: {error}");
+    if let Err(error) = telemetry::init(&telemetry::LogOptions { format, filter }, traces) {
+        eprintln!("omniflow: logs and traces stay off: {error}");
     }
 }

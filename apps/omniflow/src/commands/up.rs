@@ -8,7 +8,7 @@ use store::{Mode, summary::summary};
 
 use crate::{
     cli::UpArgs,
-    commands::{say, start_logs},
+    commands::{say, start_telemetry},
     config::Config,
     failure::Failure,
     wiring::{data_dir::DataDir, database::Database, processes::asked_to_stop, stack::Stack},
@@ -18,7 +18,7 @@ use crate::{
 const SAMPLE_LIMIT: Duration = Duration::from_secs(60);
 
 pub(super) async fn run(args: UpArgs, config: Config, data_dir: PathBuf) -> Result<ExitCode, Failure> {
-    start_logs(&config);
+    start_telemetry(&config, "up");
     let dir = DataDir::open(&data_dir)?;
     let _held = dir.hold()?;
     let mode = if args.live { Mode::Live } else { Mode::Sandbox };

@@ -7,7 +7,7 @@ use store::general_pool;
 use telemetry::Metrics;
 
 use crate::{
-    commands::start_logs,
+    commands::start_telemetry,
     config::Config,
     failure::Failure,
     wiring::{
@@ -23,7 +23,7 @@ use crate::{
 };
 
 pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCode, Failure> {
-    start_logs(&config);
+    start_telemetry(&config, "worker");
     let database = Database::find(&config, &data_dir).await?;
     let sizes = QueueSizes {
         critical: config.queues.critical,
@@ -48,7 +48,7 @@ pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCod
     metrics
         .clone()
         .into_iter()
-        .for_each(|metrics| run_upkeep(&mut running, metrics));
+        .for_each(|metrics| run_upkeep(&mut running, metrics, vec![("commands", core.pool.clone())]));
     let listener = match config.http.worker {
         Some(address) => Some(listen(address).await?.0),
         None => None,

@@ -124,6 +124,51 @@ pub const KEYS: &[Key] = &[
         Some("auto"),
         "`json`, `text`, or `auto`: text on a terminal. Levels by RUST_LOG.",
     ),
+    key(
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+        None,
+        "Collector of traces, as http://127.0.0.1:4318; /v1/traces is added. Unset: nothing is traced.",
+    ),
+    key(
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+        None,
+        "The same as a whole address, which wins.",
+    ),
+    key("OTEL_EXPORTER_OTLP_PROTOCOL", None, "Only `http/protobuf`."),
+    secret(
+        "OTEL_EXPORTER_OTLP_HEADERS",
+        "`name=value,name=value`, sent to the collector.",
+    ),
+    key(
+        "OTEL_EXPORTER_OTLP_TIMEOUT",
+        Some("5000"),
+        "Patience with the collector, in milliseconds.",
+    ),
+    key(
+        "OTEL_BSP_SCHEDULE_DELAY",
+        Some("2000"),
+        "Longest wait of a span before it is sent, in milliseconds.",
+    ),
+    key(
+        "OTEL_SERVICE_NAME",
+        None,
+        "Name of the process in traces. Unset: omniflow-api, omniflow-worker, omniflow-up.",
+    ),
+    key(
+        "OTEL_TRACES_SAMPLER",
+        Some("parentbased_always_on"),
+        "always_on, always_off, traceidratio, or one of these behind parentbased_.",
+    ),
+    key(
+        "OTEL_TRACES_SAMPLER_ARG",
+        Some("1"),
+        "Share of traces for traceidratio, from 0 to 1.",
+    ),
+    key(
+        "OTEL_SDK_DISABLED",
+        Some("false"),
+        "Whether nothing is traced whatever else is set.",
+    ),
 ];
 
 /// The setting of that name.

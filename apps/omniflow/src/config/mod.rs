@@ -2,10 +2,12 @@
 
 mod keys;
 mod sections;
+mod traces;
 mod vars;
 
 pub use keys::{KEYS, env_example};
 pub use sections::{Config, Cryptobot, Database, Goods, Http, LogFormat, Panel, Queues, Spending};
+pub use traces::Traces;
 pub use vars::{Problem, Vars};
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use domain::money::Currency;
 use secrets::{DataKey, Secret};
 use service::delivery::SpendCeiling;
 
-use super::{Invalid, KEYS, Vars};
+use super::{Invalid, KEYS, Traces, Vars, traces};
 
 /// What a process needs to know. Everything optional is typed absence, not an empty text.
 #[expect(missing_debug_implementations, reason = "it holds secrets")]
@@ -37,6 +37,8 @@ pub struct Config {
     pub log_format: LogFormat,
     /// `RUST_LOG`.
     pub log_filter: Option<String>,
+    /// Where spans go; `None` is nowhere.
+    pub traces: Option<Traces>,
     /// Names of the settings that were given, whatever became of them.
     pub given: BTreeSet<&'static str>,
 }
@@ -182,6 +184,7 @@ impl Config {
             metrics_enabled: vars.flag("APP_METRICS_ENABLED"),
             log_format: vars.parsed("APP_LOG_FORMAT").unwrap_or(LogFormat::Auto),
             log_filter: vars.log_filter(),
+            traces: traces::read(vars),
             given: KEYS
                 .iter()
                 .map(|key| key.name)

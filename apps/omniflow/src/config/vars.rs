@@ -46,7 +46,7 @@ impl Vars {
         }
     }
 
-    /// The process environment's `APP_*`, with what an env file adds. The environment wins over the file.
+    /// The settings in the process environment, with what an env file adds. The environment wins over the file.
     ///
     /// # Errors
     /// A [`Problem`] when the file cannot be read or a line is no `NAME=value`.
@@ -57,7 +57,8 @@ impl Vars {
         };
         values.extend(std::env::vars_os().filter_map(|(name, value)| {
             let name = name.into_string().ok()?;
-            (name.starts_with("APP_") || name == LOG_FILTER).then_some((name, value.into_string().ok()?))
+            let ours = name.starts_with("APP_") || name == LOG_FILTER || is_known(&name);
+            ours.then_some((name, value.into_string().ok()?))
         }));
         Ok(Self::from_map(values))
     }
@@ -135,14 +136,9 @@ impl Vars {
 
     /// Names given that no setting has: most often a typing slip, which must not pass for "unset".
     pub fn unknown(&self) -> Vec<String> {
-        let known = |name: &str| {
-            keys::find(name.strip_suffix("_FILE").unwrap_or(name))
-                .or_else(|| keys::find(name))
-                .is_some()
-        };
         self.values
             .keys()
-            .filter(|name| name.starts_with("APP_") && !known(name))
+            .filter(|name| name.starts_with("APP_") && !is_known(name))
             .cloned()
             .collect()
     }
@@ -156,6 +152,13 @@ impl Vars {
     pub fn names_read(&self) -> BTreeSet<&'static str> {
         self.read.borrow().clone()
     }
+}
+
+/// A setting, or its twin that names a file.
+fn is_known(name: &str) -> bool {
+    keys::find(name.strip_suffix("_FILE").unwrap_or(name))
+        .or_else(|| keys::find(name))
+        .is_some()
 }
 
 fn read_file(path: &Path) -> Result<BTreeMap<String, String>, Problem> {

@@ -22,6 +22,8 @@ use crate::{failure::Failure, wiring::core::Core};
 
 /// How often the metrics recorder is told to forget what nobody reports any more.
 const METRICS_UPKEEP: Duration = Duration::from_secs(5);
+/// How often dependencies are asked whether they work.
+const PROBES: Duration = Duration::from_secs(15);
 /// How long a process takes for an orderly end before it goes anyway.
 pub const STOP_LIMIT: Duration = Duration::from_secs(15);
 
@@ -116,6 +118,7 @@ pub fn run_api(
     // Not the outbox: an API must not leave the rotation because the workers are down.
     let probes = vec![Probe::postgres(&core.service)];
     let health = Health::new(probes, Arc::clone(core.service.clock()));
+    run_probes(running, health.clone());
     let state = ApiState::new(
         core.service.clone(),
         token.unwrap_or_else(|| Secret::new(String::new())),
@@ -165,6 +168,12 @@ pub async fn run_worker(running: &mut Running, core: &Core, parts: WorkerParts) 
             .map_err(Failure::unavailable)
     });
 
+    let (service, stop) = (core.service.clone(), running.stopping());
+    running.spawn(async move {
+        worker::report_until(service, stop).await;
+        Ok(())
+    });
+
     let settings = Settings {
         sizes: parts.sizes,
         ..Settings::named(parts.id)
@@ -203,6 +212,7 @@ pub fn run_health(
     });
     let probes = vec![Probe::postgres(&core.service), Probe::outbox(&core.service), jobs];
     let health = Health::new(probes, Arc::clone(core.service.clock()));
+    run_probes(running, health.clone());
     let stop = running.stopping();
     running.spawn(async move {
         api::serve(listener, health::router(health, metrics), stop.cancelled_owned())
@@ -211,14 +221,36 @@ pub fn run_health(
     });
 }
 
-/// Keeps the metrics recorder tidy.
-pub fn run_upkeep(running: &mut Running, metrics: Metrics) {
+/// Keeps the metrics recorder tidy, and reports what only the process itself knows: its runtime, its pools by name.
+pub fn run_upkeep(running: &mut Running, metrics: Metrics, pools: Vec<(&'static str, PgPool)>) {
     let stop = running.stopping();
     running.spawn(async move {
         loop {
+            let tasks = tokio::runtime::Handle::current().metrics().num_alive_tasks();
+            metrics::gauge!("omniflow_runtime_alive_tasks").set(u32::try_from(tasks).unwrap_or(u32::MAX));
+            for (pool, connections) in &pools {
+                let idle = u32::try_from(connections.num_idle()).unwrap_or(u32::MAX);
+                let used = connections.size().saturating_sub(idle);
+                metrics::gauge!("omniflow_database_connections", "pool" => *pool, "state" => "idle").set(idle);
+                metrics::gauge!("omniflow_database_connections", "pool" => *pool, "state" => "used").set(used);
+            }
             tokio::select! {
                 () = stop.cancelled() => return Ok(()),
                 () = tokio::time::sleep(METRICS_UPKEEP) => metrics.upkeep(),
+            }
+        }
+    });
+}
+
+/// Asks the dependencies now and then, so that their gauges tell the truth where nobody asks for readiness.
+fn run_probes(running: &mut Running, health: Health) {
+    let stop = running.stopping();
+    running.spawn(async move {
+        loop {
+            health.look().await;
+            tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                () = tokio::time::sleep(PROBES) => {}
             }
         }
     });

@@ -92,7 +92,7 @@ impl Stack {
         metrics
             .clone()
             .into_iter()
-            .for_each(|metrics| run_upkeep(&mut running, metrics));
+            .for_each(|metrics| run_upkeep(&mut running, metrics, vec![("commands", core.pool.clone())]));
         run_api(&mut running, &core, listener, keys.operator_token.clone(), metrics);
         let following = general_pool(&database.pool_options("follow", FOLLOWING_CONNECTIONS)).await?;
         let parts = WorkerParts {

@@ -182,6 +182,9 @@ fn streams(entitlement_id: Uuid, order_id: Option<Uuid>) -> Vec<StreamId> {
 pub(crate) fn job_metadata(correlation_id: &str) -> serde_json::Map<String, serde_json::Value> {
     let mut metadata = serde_json::Map::new();
     metadata.insert("correlationId".to_owned(), correlation_id.into());
+    if let Some(trace) = ports::trace::current() {
+        metadata.insert("traceparent".to_owned(), trace.to_string().into());
+    }
     metadata
 }
 

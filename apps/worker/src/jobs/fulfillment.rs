@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::fulfillment::{FailureClass, retry_delay};
+use domain::{
+    entitlement::OperationKind,
+    fulfillment::{FailureClass, retry_delay},
+};
 use ports::{clock::Clock, panel::PanelWriter};
 use queue::{Failure, FulfillmentArgs, Handler, Outcome, Run};
 use service::fulfillment::{Claim, Claimed, Fault, Fulfillment, Handed, JobRef, KIND, Recorded};
@@ -10,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::{
     PanelPause,
-    meter::metered,
+    meter::{About, metered},
     push::{SendError, Sender, push},
     sender::RECORD_UNTIL,
 };
@@ -73,8 +76,11 @@ impl FulfillmentJobs {
         fail::fail_point!("fulfillment.called_before_record");
         let recorded = match pushed {
             Ok(shown) => match self.fulfillment.record_shown(claimed, shown, until).await {
-                Ok(Recorded::Ended) => Ok(Outcome::Done),
-                Ok(Recorded::FencedOut) => Ok(Outcome::Snooze(OVERTAKEN)),
+                Ok(Recorded::Ended) => {
+                    came_to(claimed, "applied");
+                    Ok(Outcome::Done)
+                }
+                Ok(Recorded::FencedOut) => Ok(overtaken(claimed)),
                 Err(fault) => Err(unrecorded(claimed, &fault)),
             },
             Err(SendError::Stopped) => self.hand_back(run, claimed, &sender, until).await,
@@ -98,18 +104,25 @@ impl FulfillmentJobs {
         );
         let limited = matches!(failure.class, FailureClass::RateLimited { .. });
         match self.fulfillment.record_failure(claimed, &failure, until).await {
-            Ok(Handed::Retry(after)) => Err(Failure::Retry {
-                after,
-                code: failure.code,
-            }),
+            Ok(Handed::Retry(after)) => {
+                came_to(claimed, "retrying");
+                Err(Failure::Retry {
+                    after,
+                    code: failure.code,
+                })
+            }
             Ok(Handed::Snooze(span)) => {
+                came_to(claimed, if limited { "rate_limited" } else { "interrupted" });
                 if limited {
                     self.pause.extend(span);
                 }
                 Ok(Outcome::Snooze(span))
             }
-            Ok(Handed::Ended) => Ok(Outcome::Done),
-            Ok(Handed::FencedOut) => Ok(Outcome::Snooze(OVERTAKEN)),
+            Ok(Handed::Ended) => {
+                came_to(claimed, "failed");
+                Ok(Outcome::Done)
+            }
+            Ok(Handed::FencedOut) => Ok(overtaken(claimed)),
             Err(fault) => Err(unrecorded(claimed, &fault)),
         }
     }
@@ -122,6 +135,7 @@ impl FulfillmentJobs {
         sender: &Sender,
         until: Instant,
     ) -> Result<Outcome, Failure> {
+        came_to(claimed, "interrupted");
         match self.fulfillment.record_interrupted(claimed, sender.sent, until).await {
             Ok(Handed::Ended) => Ok(Outcome::Done),
             Ok(_) | Err(_) if run.is_stopping() => Err(Failure::Interrupted),
@@ -137,7 +151,8 @@ impl Handler<FulfillmentArgs> for FulfillmentJobs {
     }
 
     async fn run(&self, run: Run, args: FulfillmentArgs) -> Result<Outcome, Failure> {
-        metered(KIND, self.attempt(run, args)).await
+        let id = args.operation_id;
+        metered(KIND, &run, About::Operation(id), Box::pin(self.attempt(run.clone(), args))).await
     }
 }
 
@@ -154,8 +169,24 @@ fn unclaimed(run: &Run, args: &FulfillmentArgs, fault: &Fault) -> Result<Outcome
     })
 }
 
+/// Counts what a run that may have called the panel came to.
+fn came_to(claimed: &Claimed, result: &'static str) {
+    let operation = match &claimed.kind {
+        // Text of a later version has no place in a label.
+        OperationKind::Unknown(_) => "unknown".to_owned(),
+        kind => kind.as_str().to_owned(),
+    };
+    metrics::counter!("omniflow_fulfillment_results_total", "operation" => operation, "result" => result).increment(1);
+}
+
+fn overtaken(claimed: &Claimed) -> Outcome {
+    came_to(claimed, "fenced_out");
+    Outcome::Snooze(OVERTAKEN)
+}
+
 /// Nothing was recorded: the lease ends by itself, and the next run takes it over and pushes once more.
 fn unrecorded(claimed: &Claimed, fault: &Fault) -> Failure {
+    came_to(claimed, "unrecorded");
     tracing::error!(
         operation_id = %claimed.operation_id, code = fault.code(), error = %fault,
         correlation_id = claimed.correlation_id, "the outcome of a run was not recorded"

@@ -18,7 +18,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use crate::meter::metered;
+use crate::meter::{About, metered};
 
 /// Goods jobs that run at once in one worker, so that access never starves behind a slow gateway.
 const AT_ONCE: usize = 8;
@@ -149,7 +149,8 @@ impl Handler<GoodsDeliveryArgs> for GoodsJobs {
     }
 
     async fn run(&self, run: Run, args: GoodsDeliveryArgs) -> Result<Outcome, Failure> {
-        metered(KIND, self.attempt(run, args)).await
+        let id = args.order_id;
+        metered(KIND, &run, About::Order(id), Box::pin(self.attempt(run.clone(), args))).await
     }
 }
 

@@ -9,7 +9,7 @@ use service::passes::KIND;
 use tokio::time::timeout;
 
 use crate::{
-    meter::metered,
+    meter::{About, metered},
     passes::{self, Entry, PassParts},
 };
 
@@ -110,7 +110,8 @@ impl Handler<PeriodicArgs> for PeriodicJobs {
     }
 
     async fn run(&self, run: Run, args: PeriodicArgs) -> Result<Outcome, Failure> {
-        metered(KIND, self.attempt(run, args)).await
+        let task = args.task.clone();
+        metered(KIND, &run, About::Pass(&task), Box::pin(self.attempt(run.clone(), args))).await
     }
 }
 
