@@ -2,10 +2,12 @@
 //!
 //! A net, not a licence: adapters keep bodies, addresses and tokens out of their errors in the first place. It prefers to hide too much.
 
+mod line;
 mod structured;
 mod text;
 mod url;
 
+pub use line::line;
 pub use structured::json;
 pub use text::text;
 pub use url::address;

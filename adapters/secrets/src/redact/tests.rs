@@ -151,7 +151,113 @@ fn an_address_keeps_scheme_and_host() {
     }
 }
 
+#[test]
+fn a_line_obeys_nobody_and_is_bounded() {
+    assert_eq!(line("a\r\nb\tc\u{1b}[31md\u{7}\u{9b}e\u{202e}f", 100), "a  b c[31mdef");
+    assert_eq!(line("to\u{200b}ken=abc\u{0}defgh", 100), "token=[redacted]");
+    assert_eq!(line("0123456789", 10), "0123456789");
+    assert_eq!(line("01234567890", 10), "012345678…");
+    // Twenty digits are no card number, but the first fifteen of them would be.
+    assert_eq!(line("01234567890123456789 ok", 16), "[redacted]…");
+    assert_eq!(
+        (line("", 5), line("abc", 0), line("проверка", 4)),
+        (String::new(), String::new(), "про…".to_owned())
+    );
+}
+
+#[test]
+fn what_was_hidden_stays_as_it_is() {
+    for hidden in [
+        "token=[redacted]",
+        "password: '[redacted]', x",
+        "Authorization: Bearer [redacted]",
+        "hwid [redacted] y",
+    ] {
+        assert_eq!(text(hidden), hidden);
+    }
+    check("token=[redacted]abcdefgh", "token=[redacted]");
+}
+
+/// Pieces that meet the rules, in any order and glued in any way.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "token",
+        "Bearer",
+        "authorization",
+        "api_key",
+        "hwid",
+        "charge id",
+        "=",
+        ": ",
+        " ",
+        "\"",
+        "'",
+        "\\",
+        ",",
+        "]",
+        "[redacted]",
+        "https://",
+        "h.example/x",
+        "4111111111111111",
+        "123456789:",
+        "abcdefgh",
+        "AAE-x_9AAE-x_9AAE-x_9AAE-x_9AAE-x_9",
+        "…",
+        "\u{200b}",
+        "\n",
+        "слово",
+    ]);
+    prop::collection::vec(piece, 0..14).prop_map(|pieces| pieces.concat())
+}
+
+/// A JSON tree with the secret planted at one leaf, below keys and in arrays; its key tells of it or its text does.
+fn planted() -> impl Strategy<Value = (serde_json::Value, String)> {
+    let leaf = ("[A-Za-z0-9]{16,32}", any::<bool>(), 0..3_u8).prop_map(|(secret, by_key, form)| {
+        let leaf = if by_key {
+            let key = ["clientSecret", "X-Api-Key", "rawBody"][usize::from(form)];
+            value!({ key: { "deep": [secret.clone()] } })
+        } else {
+            let text = [
+                format!("sent token={secret} to it"),
+                format!("see vless://{secret}@h:1#x"),
+                format!("{{\"password\":\"{secret}\"}}"),
+            ][usize::from(form)]
+            .clone();
+            value!({ "note": text })
+        };
+        (leaf, secret)
+    });
+    (leaf, prop::collection::vec(any::<bool>(), 0..8)).prop_map(|((leaf, secret), path)| {
+        let wrap = |inner, is_array| {
+            if is_array {
+                value!(["x", inner, 5])
+            } else {
+                value!({ "a": inner, "b": null })
+            }
+        };
+        (path.into_iter().fold(leaf, wrap), secret)
+    })
+}
+
 proptest! {
+    #[test]
+    fn pieces_of_rules_settle_after_one_pass(input in pieces(), most in 0..120_usize) {
+        let once = text(&input);
+        prop_assert_eq!(&text(&once), &once);
+        let short = line(&input, most);
+        prop_assert!(short.chars().count() <= most);
+        prop_assert!(!short.chars().any(char::is_control));
+        prop_assert_eq!(line(&short, most), short);
+    }
+
+    #[test]
+    fn b84_a_planted_secret_never_survives_structure((tree, secret) in planted()) {
+        let redacted = json(&tree);
+        prop_assert!(!redacted.to_string().contains(&secret), "{redacted}");
+        prop_assert_eq!(json(&redacted), redacted);
+        prop_assert!(!line(&tree.to_string(), 400).contains(&secret));
+    }
+
     #[test]
     fn any_text_passes_and_a_second_pass_changes_nothing(input in "\\PC{0,200}") {
         let once = text(&input);

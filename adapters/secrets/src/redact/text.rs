@@ -92,15 +92,18 @@ fn named_value(bytes: &[u8], at: usize, names: &[&[&str]], bare_length: usize) -
     if !assigned && (gap == 0 || !starts_word(bytes, at)) {
         return None;
     }
+    // What was hidden before stays as it is, unless something was put behind it.
+    let hidden = bytes.get(start..)?.starts_with(REDACTED.as_bytes());
+    let from = start.checked_add(if hidden { REDACTED.len() } else { 0 })?;
     let (length, least) = if assigned {
         (
-            run(bytes, start, usize::MAX, |byte| !ends_value(byte)),
+            run(bytes, from, usize::MAX, |byte| !ends_value(byte)),
             NAMED_LENGTH.min(bare_length),
         )
     } else {
-        (run(bytes, start, usize::MAX, is_credential), bare_length)
+        (run(bytes, from, usize::MAX, is_credential), bare_length)
     };
-    let end = start.checked_add(length)?;
+    let end = from.checked_add(length)?;
     // `Authorization: Bearer …`: the value is behind the second name
     let another_name = names.iter().any(|words| name(bytes, start, words) == Some(end));
     (length >= least && !another_name).then_some(Hit { start, end })
