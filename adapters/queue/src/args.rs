@@ -58,7 +58,21 @@ pub enum Subject {
     Unknown,
 }
 
+/// Longest name of a pass that is shown, in characters.
+const LONGEST_NAME: usize = 64;
+
 impl Subject {
+    /// The ids by which the record is found, for readers who must not see the arguments themselves: `{"operationId": …}`,
+    /// `{"orderId": …}`, `{"task": …}`, or nothing.
+    pub fn summary(&self) -> serde_json::Value {
+        match self {
+            Self::Operation(id) => serde_json::json!({ "operationId": id }),
+            Self::Order(id) => serde_json::json!({ "orderId": id }),
+            Self::Pass(name) => serde_json::json!({ "task": shown(name) }),
+            Self::Unknown => serde_json::json!({}),
+        }
+    }
+
     pub(crate) fn of(kind: &str, args: &serde_json::Value) -> Self {
         let id = |name: &str| args.get(name).and_then(|id| id.as_str()).and_then(|id| id.parse().ok());
         match kind {
@@ -70,6 +84,16 @@ impl Subject {
                 .map_or(Self::Unknown, |task| Self::Pass(task.to_owned())),
             _ => Self::Unknown,
         }
+    }
+}
+
+/// Anybody may insert a job: a name that looks like no pass is not repeated.
+fn shown(name: &str) -> &str {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    if !name.is_empty() && name.len() <= LONGEST_NAME && name.bytes().all(plain) {
+        name
+    } else {
+        "unknown"
     }
 }
 
@@ -89,6 +113,31 @@ mod tests {
         })
         .unwrap();
         assert_eq!(text, r#"{"task":"retention"}"#);
+    }
+
+    #[test]
+    fn a_summary_holds_ids_and_nothing_else() {
+        let id = Uuid::from_u128(7);
+        let summary = |kind: &str, args: serde_json::Value| Subject::of(kind, &args).summary();
+        assert_eq!(
+            summary(
+                "fulfillment",
+                serde_json::json!({ "operationId": id, "note": "a secret" })
+            ),
+            serde_json::json!({ "operationId": id })
+        );
+        assert_eq!(
+            summary("periodic_task", serde_json::json!({ "task": "retention" })),
+            serde_json::json!({ "task": "retention" })
+        );
+        for odd in ["", "<b>x</b>", "a b", &"x".repeat(65), "\u{1b}[31m"] {
+            let args = serde_json::json!({ "task": odd });
+            assert_eq!(summary("periodic_task", args), serde_json::json!({ "task": "unknown" }));
+        }
+        assert_eq!(
+            summary("later", serde_json::json!({ "token": "x" })),
+            serde_json::json!({})
+        );
     }
 
     #[test]

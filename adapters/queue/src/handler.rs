@@ -164,7 +164,7 @@ impl Handlers {
 }
 
 /// What River records for an attempt that its rescuer took back.
-const RESCUED: &str = "Stuck job rescued by JobRescuer";
+pub(crate) const RESCUED: &str = "Stuck job rescued by JobRescuer";
 
 struct Bridge<H> {
     handler: Arc<H>,

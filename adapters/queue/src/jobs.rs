@@ -194,13 +194,16 @@ impl JobClient {
                order by id desc limit $3"#,
             &states,
             filter.before,
-            limit,
+            // One more says whether there is another page.
+            limit.saturating_add(1),
         )
         .fetch_all(&self.pool)
         .await?;
-        let full = i64::try_from(rows.len()).is_ok_and(|count| count == limit);
-        let jobs: Vec<JobView> = rows.into_iter().map(JobView::from).collect();
-        let next = jobs.last().filter(|_| full).map(|job| job.id);
+        let mut jobs: Vec<JobView> = rows.into_iter().map(JobView::from).collect();
+        let kept = usize::try_from(limit).unwrap_or(0);
+        let more = jobs.len() > kept;
+        jobs.truncate(kept);
+        let next = jobs.last().filter(|_| more).map(|job| job.id);
         Ok(Listing { jobs, next })
     }
 

@@ -145,8 +145,9 @@ fn build(options: WorkerOptions, handlers: Handlers) -> Result<Client, QueueErro
         .with_elect_interval(timing.upkeep_every)
         .with_scheduler_interval(timing.upkeep_every)
         .with_completed_job_retention(Retention::DeleteAfter(Duration::from_hours(24)))
-        .with_cancelled_job_retention(Retention::DeleteAfter(Duration::from_hours(24)))
-        .with_discarded_job_retention(Retention::DeleteAfter(Duration::from_hours(7 * 24)));
+        // Those without success are removed by us, once our own record holds them.
+        .with_cancelled_job_retention(Retention::Keep)
+        .with_discarded_job_retention(Retention::Keep);
     let queue = |size: usize| QueueConfig::new(size).with_fetch_poll_interval(Duration::from_secs(1));
     let mut builder = Client::builder(database)
         .id(options.id)

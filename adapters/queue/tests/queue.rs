@@ -283,3 +283,58 @@ async fn a_job_for_later_waits_by_the_clock_of_the_database() {
     let live = ground.client.live_in(&mut conn, &args).await.unwrap();
     assert_eq!(live.map(|job| job.state), Some(JobState::Scheduled));
 }
+
+#[tokio::test]
+async fn a_retry_that_meets_a_run_which_is_starting_is_refused() {
+    let ground = ground().await;
+    let id = ground.insert(1).await;
+    // A worker takes it; an operator clicks before that is committed.
+    let mut fetch = ground.pool.begin().await.unwrap();
+    sqlx::query("update river_job set state = 'running', attempt = attempt + 1 where id = $1")
+        .bind(id)
+        .execute(&mut *fetch)
+        .await
+        .unwrap();
+    let (client, pool) = (ground.client.clone(), ground.pool.clone());
+    let retry = tokio::spawn(async move {
+        let mut click = pool.begin().await.unwrap();
+        client.retry_in(&mut click, id).await
+    });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    fetch.commit().await.unwrap();
+    let refused = retry.await.unwrap();
+    assert!(
+        matches!(
+            refused,
+            Err(QueueError::Rejected {
+                state: JobState::Running
+            })
+        ),
+        "{refused:?}"
+    );
+
+    // And the other way round: what an operator holds no worker takes meanwhile.
+    ground.set("retryable").await;
+    let mut click = ground.pool.begin().await.unwrap();
+    ground.client.cancel_in(&mut click, id).await.unwrap();
+    let taken = "update river_job set state = 'running' where id in (
+                   select id from river_job where state = 'retryable' for update skip locked) returning id";
+    assert_eq!(sqlx::query(taken).fetch_all(&ground.pool).await.unwrap().len(), 0);
+    click.commit().await.unwrap();
+    assert_eq!(sqlx::query(taken).fetch_all(&ground.pool).await.unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn two_cancels_at_once_end_a_job_once() {
+    let ground = ground().await;
+    let id = ground.insert(1).await;
+    let cancel = || async {
+        let mut click = ground.pool.begin().await.unwrap();
+        let cancelled = ground.client.cancel_in(&mut click, id).await;
+        click.commit().await.unwrap();
+        cancelled
+    };
+    let (one, two) = tokio::join!(cancel(), cancel());
+    let done = [&one, &two].iter().filter(|outcome| outcome.is_ok()).count();
+    assert_eq!(done, 1, "{one:?} {two:?}");
+}

@@ -67,6 +67,34 @@ pub async fn insert_in(conn: &mut PgConnection, letter: NewDeadLetter<'_>) -> Re
     Ok(())
 }
 
+/// As [`insert_in`], for a letter that is written late: nothing when its subject got one of the same code since `since`, even if it was
+/// dealt with meanwhile.
+///
+/// # Errors
+/// [`StoreError`] when the statement fails.
+pub async fn insert_since_in(
+    conn: &mut PgConnection,
+    letter: NewDeadLetter<'_>,
+    since: Option<DateTime<Utc>>,
+) -> Result<(), StoreError> {
+    sqlx::query!(
+        r#"insert into dead_letters (kind, subject, job_id, attempts, code, correlation_id)
+           select $1, $2, $3, $4, $5, $6
+           where not exists (select from dead_letters where kind = $1 and subject = $2 and code = $5
+                             and (resolved_at is null or occurred_at >= $7))"#,
+        letter.kind,
+        letter.subject,
+        letter.job_id,
+        letter.attempts,
+        letter.code,
+        letter.correlation_id,
+        since
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
 /// Closes what is open for a subject: it was retried, cancelled or done after all.
 ///
 /// # Errors

@@ -46,25 +46,44 @@ pub struct Stored {
     pub last_at: DateTime<Utc>,
 }
 
-/// Adds an entry, or counts the last one up when it says the same.
+/// How often an entry is tried whose place another writer took meanwhile.
+const TRIES: u32 = 8;
+
+/// Adds an entry, or counts up the one that says the same. Between waits the same may be said again: a run that waits for a lease and then
+/// for its time, over and over, is two rows with counts.
 ///
 /// # Errors
-/// [`StoreError`] when the statement fails.
+/// [`StoreError`] when the statement fails; [`StoreError::Conflict`] when others took the place again and again.
 pub async fn append_in(conn: &mut PgConnection, entry: Entry<'_>) -> Result<(), StoreError> {
-    sqlx::query!(
-        r#"with latest as (
-             select entry, kind, status, attempt, error_code from fulfillment_history
-             where operation_id = $1 order by entry desc limit 1),
+    for _ in 0..TRIES {
+        if try_append_in(conn, entry).await? {
+            return Ok(());
+        }
+    }
+    Err(StoreError::Conflict)
+}
+
+/// `false` when another writer took the place: its entry is visible to the next try.
+async fn try_append_in(conn: &mut PgConnection, entry: Entry<'_>) -> Result<bool, StoreError> {
+    Ok(sqlx::query_scalar!(
+        r#"with turned as (
+             select coalesce(max(entry), 0) as entry from fulfillment_history
+             where operation_id = $1 and kind not in ('snooze', 'hold', 'refusal')),
            repeated as (
              update fulfillment_history h set repeat_count = h.repeat_count + 1, last_at = clock_timestamp()
-             from latest
-             where h.operation_id = $1 and h.entry = latest.entry and latest.kind = $2 and latest.status = $3
-               and latest.attempt = $4 and latest.error_code is not distinct from $5
-             returning h.entry)
-           insert into fulfillment_history (operation_id, entry, kind, status, attempt, error_code, correlation_id)
-           select $1, coalesce((select entry from latest), 0) + 1, $2, $3, $4, $5, $6
-           where not exists (select from repeated)
-           on conflict (operation_id, entry) do nothing"#,
+             where h.operation_id = $1 and h.entry = (
+               select same.entry from fulfillment_history same, turned
+               where same.operation_id = $1 and same.entry >= turned.entry and same.kind = $2 and same.status = $3
+                 and same.attempt = $4 and same.error_code is not distinct from $5
+               order by same.entry desc limit 1)
+             returning h.entry),
+           added as (
+             insert into fulfillment_history (operation_id, entry, kind, status, attempt, error_code, correlation_id)
+             select $1, coalesce((select max(entry) from fulfillment_history where operation_id = $1), 0) + 1, $2, $3, $4, $5, $6
+             where not exists (select from repeated)
+             on conflict (operation_id, entry) do nothing
+             returning entry)
+           select exists (select from repeated union all select from added) as "done!""#,
         entry.operation_id,
         entry.kind,
         entry.status,
@@ -72,9 +91,8 @@ pub async fn append_in(conn: &mut PgConnection, entry: Entry<'_>) -> Result<(), 
         entry.error_code,
         entry.correlation_id
     )
-    .execute(conn)
-    .await?;
-    Ok(())
+    .fetch_one(conn)
+    .await?)
 }
 
 /// All entries of an operation, oldest first.

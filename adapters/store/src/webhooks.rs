@@ -98,6 +98,40 @@ pub async fn record(pool: &PgPool, new: NewWebhook<'_>) -> Result<Intake, StoreE
     Ok(row)
 }
 
+/// Keeps the digest of a call whose signature is not valid, or counts it where it is kept already. At most `most` new ones of a provider
+/// are kept of one minute by `at`, and each only for a day; `false` when it was not kept.
+pub async fn record_forgery(
+    pool: &PgPool,
+    provider: &str,
+    body_sha256: &[u8; 32],
+    at: Timestamp,
+    most: u32,
+) -> Result<bool, StoreError> {
+    let kept = sqlx::query_scalar!(
+        r#"with known as (
+             update webhook_events set delivery_count = delivery_count + 1
+             where provider = $1 and event_key = 'invalid:' || encode($2::bytea, 'hex') returning id),
+           added as (
+             insert into webhook_events (provider, event_key, signature_valid, body_sha256, received_at, status, code, retain_until)
+             select $1, 'invalid:' || encode($2::bytea, 'hex'), false, $2::bytea, $3::timestamptz, 'failed', 'signature_invalid',
+                    $3::timestamptz + interval '1 day'
+             where not exists (select from known)
+               and (select count(*) from webhook_events
+                    where provider = $1 and not signature_valid
+                      and received_at >= date_trunc('minute', $3::timestamptz)
+                      and received_at < date_trunc('minute', $3::timestamptz) + interval '1 minute') < $4
+             on conflict (provider, event_key) do nothing returning id)
+           select exists (select from known union all select from added) as "kept!""#,
+        provider,
+        &body_sha256[..],
+        at,
+        i64::from(most)
+    )
+    .fetch_one(pool)
+    .await?;
+    Ok(kept)
+}
+
 /// One stored call whose signature was valid.
 pub async fn webhook(pool: &PgPool, id: i64) -> Result<Option<WebhookRow>, StoreError> {
     let row = sqlx::query_as!(

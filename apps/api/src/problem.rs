@@ -180,9 +180,14 @@ fn log(error: &Error) {
     let code = error.code();
     match error.severity() {
         Severity::Info => tracing::info!(code, "refused"),
-        Severity::Warn => tracing::warn!(code, error = %Chain(error), "not done"),
-        Severity::Error => tracing::error!(code, error = %Chain(error), "failed"),
+        Severity::Warn => tracing::warn!(code, error = told(error), "not done"),
+        Severity::Error => tracing::error!(code, error = told(error), "failed"),
     }
+}
+
+/// What is logged of an error: causes may repeat what came from outside.
+fn told(error: &Error) -> String {
+    secrets::redact::line(&Chain(error).to_string(), 1_000)
 }
 
 /// An error with everything that caused it, on one line.

@@ -58,6 +58,12 @@ pub enum Command {
     /// Jobs of the queue, dead letters among them.
     #[command(subcommand)]
     Jobs(JobsCommand),
+    /// Fulfillment operations: what became of them, a new budget for a failed one, giving one up.
+    #[command(subcommand)]
+    Operations(OperationsCommand),
+    /// The audit trail: who did what by hand.
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// Digital goods deliveries that wait for a person.
     #[command(subcommand)]
     Deliveries(DeliveriesCommand),
@@ -228,6 +234,27 @@ pub enum JobsCommand {
         /// How many.
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
         limit: u32,
+        /// Where the page before ended, as it said.
+        #[arg(long)]
+        cursor: Option<String>,
+        /// Print JSON instead of text.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Every job that ended without success, newest first; kept after the queue has removed its own row.
+    DeadLetters {
+        /// Only of this kind of job.
+        #[arg(long)]
+        kind: Option<String>,
+        /// Only what still waits for a person.
+        #[arg(long)]
+        open: bool,
+        /// How many.
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
+        limit: u32,
+        /// Where the page before ended, as it said.
+        #[arg(long)]
+        cursor: Option<String>,
         /// Print JSON instead of text.
         #[arg(long)]
         json: bool,
@@ -241,15 +268,134 @@ pub enum JobsCommand {
         json: bool,
     },
     /// Give a failed job a new budget.
-    Retry {
-        /// Its id.
-        id: i64,
-    },
+    Retry(JobChange),
     /// Withdraw a job that waits.
-    Cancel {
-        /// Its id.
-        id: i64,
+    Cancel(JobChange),
+}
+
+/// A person's change of a job.
+#[derive(Debug, Args)]
+pub struct JobChange {
+    /// Its id.
+    pub id: i64,
+    /// Why; kept for ever.
+    #[arg(long)]
+    pub reason: Option<String>,
+    /// Who decides.
+    #[arg(long, default_value = "cli")]
+    pub operator: String,
+}
+
+/// `operations …`
+#[derive(Debug, Subcommand)]
+pub enum OperationsCommand {
+    /// Operations, newest first; without --status the failed ones: the dead letters.
+    List {
+        /// pending, running, retrying, succeeded, failed, cancelled, or all.
+        #[arg(long, default_value = "failed")]
+        status: String,
+        /// Only of this kind, such as create.
+        #[arg(long)]
+        operation: Option<String>,
+        /// Only of this entitlement.
+        #[arg(long)]
+        entitlement: Option<uuid::Uuid>,
+        /// How many.
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
+        limit: u32,
+        /// Where the page before ended, as it said.
+        #[arg(long)]
+        cursor: Option<String>,
+        /// Print JSON instead of text.
+        #[arg(long)]
+        json: bool,
     },
+    /// One operation with the history of its attempts.
+    Show {
+        /// Its id.
+        id: uuid::Uuid,
+        /// Print JSON instead of text.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Give a failed operation a new budget; its job is there at once.
+    Retry(OperationChange),
+    /// Give an operation up that has not succeeded. What it was to bring about is applied by the next reconcile.
+    Cancel(OperationChange),
+}
+
+/// A person's change of an operation.
+#[derive(Debug, Args)]
+pub struct OperationChange {
+    /// Its id.
+    pub id: uuid::Uuid,
+    /// Why; kept for ever.
+    #[arg(long)]
+    pub reason: String,
+    /// Who decides.
+    #[arg(long)]
+    pub operator: String,
+    /// Print JSON instead of text.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `audit …`
+#[derive(Debug, Subcommand)]
+pub enum AuditCommand {
+    /// Records, newest first.
+    List {
+        /// Which records.
+        #[command(flatten)]
+        filter: AuditFilter,
+        /// How many.
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
+        limit: u32,
+        /// Where the page before ended, as it said.
+        #[arg(long)]
+        cursor: Option<String>,
+        /// Print JSON instead of text.
+        #[arg(long)]
+        json: bool,
+    },
+    /// At most 10 000 records as CSV, safe to open in a spreadsheet. That somebody took them out is a record, too.
+    Export {
+        /// Which records.
+        #[command(flatten)]
+        filter: AuditFilter,
+        /// Who takes them out.
+        #[arg(long)]
+        operator: String,
+    },
+}
+
+/// Which records of the audit trail.
+#[derive(Debug, Args)]
+pub struct AuditFilter {
+    /// authentication, authorization, configuration, customer, financial, support, marketing, system or risk.
+    #[arg(long)]
+    pub category: Option<String>,
+    /// success, failure or denied.
+    #[arg(long)]
+    pub outcome: Option<String>,
+    /// Name of the token, the person or the program.
+    #[arg(long)]
+    pub actor: Option<String>,
+    /// Such as panel.fulfillment.retried.
+    #[arg(long)]
+    pub action: Option<String>,
+    /// Id of what was acted upon.
+    #[arg(long)]
+    pub target: Option<String>,
+    /// Not before (RFC 3339).
+    #[arg(long)]
+    pub from: Option<chrono::DateTime<chrono::Utc>>,
+    /// Before, not at (RFC 3339).
+    #[arg(long)]
+    pub to: Option<chrono::DateTime<chrono::Utc>>,
+    /// Oldest first.
+    #[arg(long)]
+    pub ascending: bool,
 }
 
 /// `deliveries …`

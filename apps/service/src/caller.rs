@@ -42,6 +42,13 @@ impl Caller {
         self
     }
 
+    /// With a person's reason, where one was given.
+    #[must_use]
+    pub fn with_reason(mut self, reason: Option<String>) -> Self {
+        self.reason = reason;
+        self
+    }
+
     /// The audit record of a change that this caller made, to be written by [`audit::record_in`] in the transaction of the change.
     /// `facts` is a JSON object of ids and states; anything else counts as none.
     pub fn audit<'a>(

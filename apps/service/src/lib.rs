@@ -8,6 +8,7 @@ mod answers;
 mod caller;
 mod cancel_order;
 pub mod catalog;
+mod cursor;
 pub mod delivery;
 mod error;
 mod expire_orders;
@@ -28,9 +29,13 @@ pub mod webhooks;
 
 pub use answers::Done;
 pub use caller::Caller;
+pub use cursor::Cursor;
 pub use error::{Error, Refusal, Severity};
 pub use expire_orders::ExpireReport;
-pub use operators::{Backlog, Cancellation, DeliveryView, OperationView, ResolveDelivery};
+pub use operators::{
+    AuditRow, AuditSearch, Backlog, Cancellation, DeadLetterReport, DeadLetterRow, DeadLetterSearch, DeliveryView,
+    HistoryView, OperationRow, OperationSearch, OperationView, Page, ResolveDelivery,
+};
 pub use place_order::{PlaceOrder, RecipientIn, Wanted};
 pub use providers::{GoodsProviders, PaymentProviders};
 pub use service::{Builder, Service};

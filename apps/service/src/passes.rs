@@ -28,13 +28,17 @@ impl Service {
         Ok(started_at.map(|started_at| PassRun { task, started_at }))
     }
 
-    /// Records how it ended.
+    /// Records how it ended. A success deals with what earlier failures left.
     ///
     /// # Errors
     /// [`Fault`] when the store fails.
     pub async fn end_pass(&self, run: &PassRun, succeeded: bool, detail: &Value) -> Result<(), Fault> {
         let mut conn = self.store.pool().acquire().await.map_err(StoreError::from)?;
-        Ok(pass_runs::end_in(&mut conn, run.task, run.started_at, succeeded, detail).await?)
+        pass_runs::end_in(&mut conn, run.task, run.started_at, succeeded, detail).await?;
+        if succeeded {
+            dead_letters::resolve_in(&mut conn, KIND, run.task).await?;
+        }
+        Ok(())
     }
 
     /// Keeps a failure longer than the queue keeps its job; one open entry for one pass and code.

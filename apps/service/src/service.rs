@@ -9,7 +9,7 @@ use ports::{
 use queue::JobClient;
 use store::Store;
 
-use crate::{GoodsProviders, PaymentProviders, catalog::Catalog};
+use crate::{GoodsProviders, PaymentProviders, catalog::Catalog, webhooks::Forgeries};
 
 /// The use cases. Cheap to clone: all parts are shared.
 #[derive(Clone, Debug)]
@@ -22,6 +22,7 @@ pub struct Service {
     pub(crate) goods: GoodsProviders,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) goods_enabled: bool,
+    pub(crate) forgeries: Arc<Forgeries>,
 }
 
 impl Service {
@@ -143,6 +144,7 @@ impl Builder {
             goods: self.goods,
             catalog: self.catalog,
             goods_enabled: self.goods_enabled,
+            forgeries: Arc::default(),
         }
     }
 }

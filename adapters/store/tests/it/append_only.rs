@@ -15,10 +15,13 @@ async fn refusal(connection: &mut PgConnection, sql: &'static str) -> String {
     }
 }
 
-const CHANGES: [&str; 6] = [
+const CHANGES: [&str; 9] = [
     "update events set payload = '{}'",
     "delete from events",
     "truncate events",
+    "update audit_events set actor_id = ''",
+    "delete from audit_events",
+    "truncate audit_events",
     "update installation set mode = 'live'",
     "delete from installation",
     "truncate installation",

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 mod append_only;
+mod audit;
 mod chain;
 mod concurrency;
 mod fence;

@@ -26,6 +26,7 @@ where
         if !token.is_empty() && token.matches(presented.unwrap_or_default()) {
             return Ok(Self);
         }
+        // Counted and not stored: anybody can be refused as often as they like.
         let reason = match presented {
             _ if token.is_empty() => "no_token_configured",
             None => "none_presented",

@@ -6,7 +6,7 @@ use axum::{
     extract::{FromRequestParts, Path, Query},
     http::{StatusCode, request::Parts},
 };
-use domain::ids::{IntentId, OrderId};
+use domain::ids::{IntentId, OperationId, OrderId};
 use serde::de::DeserializeOwned;
 
 use crate::problem::Problem;
@@ -23,6 +23,10 @@ impl Named for OrderId {
 
 impl Named for IntentId {
     const CODE: &'static str = "invalid_payment";
+}
+
+impl Named for OperationId {
+    const CODE: &'static str = "invalid_operation";
 }
 
 /// A row of the queue.

@@ -4,12 +4,14 @@ use axum::{Json, extract::State, http::StatusCode};
 use chrono::{DateTime, Utc};
 use queue::{JobState, JobView, ListingFilter};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use service::Cursor;
 use utoipa::{IntoParams, ToSchema};
 
 use super::orders::limit;
 use crate::{
     ApiState,
-    extract::{Id, JobId, Operator, Request, Search},
+    extract::{Id, JobId, MaybeReason, Operator, Request, Search},
     problem::{Problem, ProblemOut},
 };
 
@@ -22,9 +24,14 @@ pub(super) struct JobSearch {
     state: Option<String>,
     /// 1 to 200; anything else reads 50.
     limit: Option<String>,
+    /// `nextCursor` of the page before.
+    cursor: Option<String>,
 }
 
-/// A job, without its arguments.
+/// Longest last error that is shown, in characters.
+const LONGEST_ERROR: usize = 2_000;
+
+/// A job. Its arguments are summarised, because they carry ids that belong behind the records they point at.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct JobOut {
@@ -35,6 +42,9 @@ pub(super) struct JobOut {
     attempt: i32,
     max_attempts: i32,
     created_at: DateTime<Utc>,
+    /// Ids by which the record is found: `operationId`, `orderId`, `task`; empty for a kind this version does not know.
+    #[schema(value_type = Object)]
+    args_summary: Value,
     error_count: i32,
     /// Redacted; empty when there was none.
     last_error: String,
@@ -54,8 +64,9 @@ impl From<JobView> for JobOut {
             attempt: job.attempt,
             max_attempts: job.max_attempts,
             created_at: job.created_at,
+            args_summary: job.subject.summary(),
             error_count: job.error_count,
-            last_error: secrets::redact::text(&job.last_error),
+            last_error: secrets::redact::line(&job.last_error, LONGEST_ERROR),
             attempted_at: job.attempted_at,
             finalized_at: job.finalized_at,
         }
@@ -68,6 +79,9 @@ impl From<JobView> for JobOut {
 pub(super) struct JobListOut {
     state: String,
     items: Vec<JobOut>,
+    /// Absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
 }
 
 /// Lists jobs, newest first.
@@ -83,15 +97,23 @@ pub(super) async fn list(
     let filter = ListingFilter {
         states: states(&state)?,
         limit: u32::try_from(limit(search.limit.as_deref(), 50, 200)).unwrap_or(50),
-        before: None,
+        before: search
+            .cursor
+            .as_deref()
+            .map(Cursor::job)
+            .transpose()
+            .map_err(service::Error::from)?,
     };
     let listing = app.service.list_jobs(&filter).await?;
-    let items = listing.jobs.into_iter().map(JobOut::from).collect();
-    Ok(Json(JobListOut { state, items }))
+    Ok(Json(JobListOut {
+        state,
+        items: listing.jobs.into_iter().map(JobOut::from).collect(),
+        next_cursor: listing.next.map(|id| Cursor::Job(id).to_string()),
+    }))
 }
 
 /// Makes a job run again. The job of a failed operation is retried by a new budget of the operation; the answer is the job that runs.
-#[utoipa::path(post, path = "/v1/admin/jobs/{id}/retry", operation_id = "retryJob", tag = "jobs", params(("id" = i64, Path, description = "The job")),
+#[utoipa::path(post, path = "/v1/admin/jobs/{id}/retry", operation_id = "retryJob", tag = "jobs", params(("id" = i64, Path, description = "The job"), ("X-Operator-Reason" = Option<String>, Header, description = "At most 400 characters, kept in the audit trail")),
     responses((status = 200, body = JobOut), (status = "4XX", body = ProblemOut, content_type = "application/problem+json"), (status = "5XX", body = ProblemOut, content_type = "application/problem+json")),
     security(("operator" = [])))]
 pub(super) async fn retry(
@@ -99,12 +121,14 @@ pub(super) async fn retry(
     _: Operator,
     request: Request,
     Id(JobId(id)): Id<JobId>,
+    MaybeReason(reason): MaybeReason,
 ) -> Result<Json<JobOut>, Problem> {
-    Ok(Json(app.service.retry_job(&request.operator(), id).await?.into()))
+    let caller = request.operator().with_reason(reason);
+    Ok(Json(app.service.retry_job(&caller, id).await?.into()))
 }
 
 /// Cancels a waiting job and marks a running one.
-#[utoipa::path(post, path = "/v1/admin/jobs/{id}/cancel", operation_id = "cancelJob", tag = "jobs", params(("id" = i64, Path, description = "The job")),
+#[utoipa::path(post, path = "/v1/admin/jobs/{id}/cancel", operation_id = "cancelJob", tag = "jobs", params(("id" = i64, Path, description = "The job"), ("X-Operator-Reason" = Option<String>, Header, description = "At most 400 characters, kept in the audit trail")),
     responses((status = 200, body = JobOut), (status = "4XX", body = ProblemOut, content_type = "application/problem+json"), (status = "5XX", body = ProblemOut, content_type = "application/problem+json")),
     security(("operator" = [])))]
 pub(super) async fn cancel(
@@ -112,8 +136,10 @@ pub(super) async fn cancel(
     _: Operator,
     request: Request,
     Id(JobId(id)): Id<JobId>,
+    MaybeReason(reason): MaybeReason,
 ) -> Result<Json<JobOut>, Problem> {
-    Ok(Json(app.service.cancel_job(&request.operator(), id).await?.into()))
+    let caller = request.operator().with_reason(reason);
+    Ok(Json(app.service.cancel_job(&caller, id).await?.into()))
 }
 
 fn states(text: &str) -> Result<Vec<JobState>, Problem> {

@@ -1,8 +1,11 @@
 //! The table of routes.
 
+mod audit;
 mod catalog;
+mod dead_letters;
 mod deliveries;
 mod jobs;
+mod operations;
 mod orders;
 mod outbox;
 mod payments;
@@ -46,6 +49,14 @@ pub(crate) fn documented() -> OpenApiRouter<ApiState> {
         .routes(routes!(jobs::list))
         .routes(routes!(jobs::retry))
         .routes(routes!(jobs::cancel))
+        .routes(routes!(dead_letters::list))
+        .routes(routes!(operations::list))
+        .routes(routes!(operations::get))
+        .routes(routes!(operations::history))
+        .routes(routes!(operations::retry))
+        .routes(routes!(operations::cancel))
+        .routes(routes!(audit::list))
+        .routes(routes!(audit::export))
         .routes(routes!(outbox::backlog))
         .routes(routes!(deliveries::resolve))
         .routes(routes!(webhooks::receive))

@@ -22,6 +22,23 @@ const GUARDED: &[(&str, &str)] = &[
     ("GET", "/v1/admin/jobs"),
     ("POST", "/v1/admin/jobs/1/retry"),
     ("POST", "/v1/admin/jobs/1/cancel"),
+    ("GET", "/v1/admin/dead-letters"),
+    ("GET", "/v1/admin/operations"),
+    ("GET", "/v1/admin/operations/01960000-0000-7000-8000-000000000001"),
+    (
+        "GET",
+        "/v1/admin/operations/01960000-0000-7000-8000-000000000001/history",
+    ),
+    (
+        "POST",
+        "/v1/admin/operations/01960000-0000-7000-8000-000000000001/retry",
+    ),
+    (
+        "POST",
+        "/v1/admin/operations/01960000-0000-7000-8000-000000000001/cancel",
+    ),
+    ("GET", "/v1/admin/audit"),
+    ("GET", "/v1/admin/audit/export"),
     ("GET", "/v1/admin/outbox"),
     (
         "POST",
@@ -83,7 +100,10 @@ async fn an_empty_token_refuses_everybody() {
 async fn what_writes_asks_for_a_key() {
     let world = World::new().await;
     for (method, path) in GUARDED {
-        let keyless = path.contains("/jobs") || path.ends_with("/reconcile") || *method == "GET";
+        let keyless = path.contains("/jobs")
+            || path.contains("/admin/operations/")
+            || path.ends_with("/reconcile")
+            || *method == "GET";
         if keyless {
             continue;
         }

@@ -55,9 +55,16 @@ async fn problems() -> Value {
                 .await,
         ),
         (
-            "job_not_found",
+            "job_mutation_rejected",
             world.post("/v1/admin/jobs/1/retry", "j", &json!({})).await,
         ),
+        (
+            "operation_not_found",
+            world
+                .get("/v1/admin/operations/01960000-0000-7000-8000-00000000dead")
+                .await,
+        ),
+        ("invalid_cursor", world.get("/v1/admin/audit?cursor=x").await),
     ];
     let mut problems = Map::new();
     for (name, answer) in answers {

@@ -41,6 +41,8 @@ async fn jobs_are_listed_without_their_arguments_and_redacted() {
         (Some(id), Some("fulfillment"), Some(1))
     );
     assert!(job.get("args").is_none());
+    assert_eq!(job["argsSummary"].as_object().unwrap().len(), 1);
+    assert!(job["argsSummary"]["operationId"].is_string());
     let error = job["lastError"].as_str().unwrap();
     assert!(
         !error.contains("panel.example") && !error.contains("abcdefghijkl"),
@@ -86,8 +88,16 @@ async fn a_job_is_cancelled_once_and_then_refused() {
             "{action}"
         );
     }
-    let answer = world.post("/v1/admin/jobs/4040/retry", "x", &json!({})).await;
-    assert_eq!((answer.status.as_u16(), answer.code().as_str()), (404, "job_not_found"));
+    // A job that is not there, as the seeds have it.
+    for action in ["cancel", "retry"] {
+        let answer = world
+            .post(&format!("/v1/admin/jobs/4040/{action}"), "x", &json!({}))
+            .await;
+        assert_eq!(
+            (answer.status.as_u16(), answer.code().as_str()),
+            (422, "job_mutation_rejected")
+        );
+    }
 }
 
 #[tokio::test]
@@ -124,6 +134,7 @@ async fn a_process_without_a_queue_says_so() {
     let router = api::router(ApiState::new(bare, TOKEN.into(), health, None));
     for (method, path) in [
         ("GET", "/v1/admin/jobs"),
+        ("GET", "/v1/admin/dead-letters"),
         ("POST", "/v1/admin/jobs/1/retry"),
         ("POST", "/v1/admin/jobs/1/cancel"),
     ] {
@@ -140,4 +151,79 @@ async fn a_process_without_a_queue_says_so() {
         .await
         .unwrap();
     assert_eq!(answer.status(), 404);
+}
+
+#[tokio::test]
+async fn limits_out_of_range_read_the_default_and_pages_follow_each_other() {
+    let world = World::new().await;
+    sqlx::query(
+        "insert into river_job (kind, queue, args, max_attempts, state, finalized_at)
+         select 'later', 'default', '{}', 1, 'discarded', now() from generate_series(1, 60)",
+    )
+    .execute(&world.pool)
+    .await
+    .unwrap();
+    for (limit, expected) in [
+        ("0", 50),
+        ("201", 50),
+        ("x", 50),
+        ("-1", 50),
+        ("1", 1),
+        ("60", 60),
+        ("200", 60),
+    ] {
+        let list = world.get(&format!("/v1/admin/jobs?limit={limit}")).await.json();
+        assert_eq!(list["items"].as_array().unwrap().len(), expected, "{limit}");
+        assert_eq!(list.get("nextCursor").is_some(), expected < 60, "{limit}");
+    }
+    let first = world.get("/v1/admin/jobs?limit=40").await.json();
+    let cursor = first["nextCursor"].as_str().unwrap();
+    let second = world
+        .get(&format!("/v1/admin/jobs?limit=40&cursor={cursor}"))
+        .await
+        .json();
+    assert_eq!(second["items"].as_array().unwrap().len(), 20);
+    assert!(second["items"][0]["id"].as_i64() < first["items"][39]["id"].as_i64());
+    for cursor in ["x", "j1", "a0000000000000001"] {
+        let answer = world.get(&format!("/v1/admin/jobs?cursor={cursor}")).await;
+        assert_eq!(
+            (answer.status.as_u16(), answer.code().as_str()),
+            (400, "invalid_cursor")
+        );
+    }
+}
+
+#[tokio::test]
+async fn dead_letters_outlive_the_queues_rows_and_tell_no_secret() {
+    let world = World::new().await;
+    sqlx::query(
+        r#"insert into river_job (kind, queue, args, max_attempts, state, finalized_at, errors)
+           values ('later', 'default', '{"token": "abcdefgh-planted"}', 1, 'discarded', now() - interval '8 days',
+                   array['{"error": "token=abcdefgh-planted", "attempt": 1}'::jsonb])"#,
+    )
+    .execute(&world.pool)
+    .await
+    .unwrap();
+    world.service.sweep_dead_letters().await.unwrap();
+    assert_eq!(world.count("select count(*) from river_job").await, 0);
+    let answer = world.get("/v1/admin/dead-letters?open=true").await;
+    let list = answer.json();
+    let letter = &list["items"][0];
+    assert_eq!(
+        (
+            letter["kind"].as_str(),
+            letter["open"].as_bool(),
+            letter["lastError"].as_str()
+        ),
+        (Some("later"), Some(true), Some("token=[redacted]"))
+    );
+    assert!(!list.to_string().contains("planted"));
+    assert_eq!(
+        world.get("/v1/admin/dead-letters?state=running").await.code(),
+        "invalid_state"
+    );
+    assert_eq!(
+        world.get("/v1/admin/dead-letters?cursor=j1").await.code(),
+        "invalid_cursor"
+    );
 }

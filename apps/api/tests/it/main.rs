@@ -8,6 +8,7 @@ mod doors;
 mod golden;
 mod health;
 mod jobs;
+mod operations;
 mod orders;
 mod payments;
 mod trace;

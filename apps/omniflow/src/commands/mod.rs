@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod api;
+mod audit;
 mod bench;
 mod chaos;
 mod db;
@@ -9,6 +10,7 @@ mod demo;
 mod doctor;
 mod events;
 mod jobs;
+mod operations;
 mod operator;
 mod outbox;
 mod projections;
@@ -72,6 +74,8 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Projections(command) => block_on(projections::run(command, config, dir)),
         Command::Outbox(command) => block_on(outbox::run(command, config, dir)),
         Command::Jobs(command) => block_on(jobs::run(command, config, dir)),
+        Command::Operations(command) => block_on(operations::run(command, config, dir)),
+        Command::Audit(command) => block_on(audit::run(command, config, dir)),
         Command::Deliveries(command) => block_on(deliveries::run(command, config, dir)),
         Command::Config(_) | Command::Completions { .. } | Command::Man => Ok(ExitCode::SUCCESS),
         // Nothing of the settings reaches a storm or a benchmark but where the server programs are.

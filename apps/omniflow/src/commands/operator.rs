@@ -36,6 +36,26 @@ pub(super) fn caller(operator: &str) -> Caller {
     Caller::new(format!("operator:{operator}"), SystemIds.next().to_string())
 }
 
+/// An operator at a terminal who said who they are and why.
+///
+/// # Errors
+/// [`Failure::Usage`] when a name or a reason says nothing, too much, or more than one line.
+pub(super) fn caller_because(operator: &str, reason: &str) -> Result<Caller, Failure> {
+    let operator = told(operator, 100, "an operator's name of 1 to 100 characters is required")?;
+    let reason = told(reason, 400, "a reason of 1 to 400 characters is required")?;
+    Ok(caller(operator).because(reason))
+}
+
+fn told<'a>(text: &'a str, most: usize, what: &str) -> Result<&'a str, Failure> {
+    let text = text.trim();
+    let fits = !text.is_empty() && text.chars().count() <= most && !text.chars().any(char::is_control);
+    if fits {
+        Ok(text)
+    } else {
+        Err(Failure::Usage(what.to_owned()))
+    }
+}
+
 /// A key that is used once: a command line is not sent twice by itself.
 ///
 /// # Errors

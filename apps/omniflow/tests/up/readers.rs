@@ -17,6 +17,13 @@ async fn verify(folder: &Folder) -> (Option<i32>, Vec<Value>) {
     (status.code(), lines.collect())
 }
 
+/// What a command answers, as JSON.
+async fn ask(folder: &Folder, arguments: &[&str]) -> Value {
+    let mut command = Start::of(folder.path(), arguments).now();
+    assert!(command.ends(SOON).await.success(), "{}", command.errors());
+    serde_json::from_str(&command.output()).expect("JSON")
+}
+
 #[tokio::test]
 async fn verify_names_the_row_that_somebody_edited_and_a_replay_repairs_it() {
     let folder = Folder::new();
@@ -44,5 +51,37 @@ async fn verify_names_the_row_that_somebody_edited_and_a_replay_repairs_it() {
     assert!(replay.ends(SOON).await.success(), "{}", replay.errors());
     let (code, lines) = verify(&folder).await;
     assert_eq!(code, Some(0), "{lines:?}");
+
+    // Who rebuilt it is kept, and so is what became of the sample order's access.
+    let audit = ask(
+        &folder,
+        &["audit", "list", "--action", "admin.projection.replayed", "--json"],
+    )
+    .await;
+    let record = &audit["items"][0];
+    assert_eq!(
+        (&record["targetId"], &record["outcome"]),
+        (&"orders".into(), &"success".into())
+    );
+    let operations = ask(&folder, &["operations", "list", "--status", "succeeded", "--json"]).await;
+    let id = operations["items"][0]["id"]
+        .as_str()
+        .expect("the sample order's")
+        .to_owned();
+    let shown = ask(&folder, &["operations", "show", &id, "--json"]).await;
+    assert_eq!(shown["operation"]["operation"], "create");
+    let mut retry = Start::of(
+        folder.path(),
+        &["operations", "retry", &id, "--reason", "why not", "--operator", "test"],
+    )
+    .now();
+    assert_eq!(
+        retry.ends(SOON).await.code(),
+        Some(1),
+        "a succeeded operation is left alone"
+    );
+    assert!(retry.errors().contains("state_conflict"), "{}", retry.errors());
+    let letters = ask(&folder, &["jobs", "dead-letters", "--json"]).await;
+    assert!(letters["items"].is_array());
     up.interrupt().await;
 }

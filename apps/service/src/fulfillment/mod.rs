@@ -13,6 +13,7 @@ mod lease_sweep;
 mod persist;
 mod record;
 mod revive;
+mod superseded;
 
 use std::{sync::Arc, time::Duration};
 
@@ -33,6 +34,7 @@ pub use lease_sweep::SweepReport;
 pub(crate) use persist::persist;
 pub use record::Shown;
 pub use revive::ReviveReport;
+pub use superseded::SupersededReport;
 
 /// How long a lease is held: the age at which the queue takes a run to be lost.
 pub const LEASE: Duration = Duration::from_secs(30);

@@ -11,12 +11,13 @@ use serde_json::json;
 use store::{
     ExecuteError, OpenUnitOfWork, StoreError, StreamId,
     audit::{self, Category},
+    dead_letters,
     history::{self, Entry},
     operations::{self, End, Operation},
 };
 
 use super::retry_operation::{conflict, target};
-use crate::{Caller, Error, Refusal, Service, retry::retry_on_conflict};
+use crate::{Caller, Error, Refusal, Service, fulfillment::KIND, retry::retry_on_conflict};
 
 /// What the audit trail calls it.
 const CANCELLED: &str = "panel.fulfillment.cancelled";
@@ -91,6 +92,7 @@ impl Service {
             return Err(StoreError::Conflict.into());
         }
         history::append_in(work.conn(), entry(&found, caller, "cancelled", OPERATOR_CANCELLED)).await?;
+        dead_letters::resolve_in(work.conn(), KIND, &found.operation_id.to_string()).await?;
         audit_in(&mut work, &found, caller, at).await?;
         if let Some(queue) = &self.queue {
             cancel_job(queue, &mut work, &found).await?;

@@ -39,10 +39,10 @@ impl Service {
     ///
     /// # Errors
     /// [`Error::Refused`] (`job_mutation_rejected`) when the state of the job or of its record does not allow it,
-    /// [`QueueError::StillLive`], [`QueueError::NotFound`], `jobs_unavailable`.
+    /// and for an id that is not there; [`QueueError::StillLive`], `jobs_unavailable`.
     pub async fn retry_job(&self, caller: &Caller, id: i64) -> Result<JobView, Error> {
         let queue = self.job_client()?;
-        let job = queue.get(id).await?;
+        let job = to_change(queue.get(id).await)?;
         match job.subject {
             Subject::Operation(operation_id) => self.retry_operation_job(caller, queue, id, operation_id.into()).await,
             Subject::Order(order_id) => {
@@ -105,10 +105,11 @@ impl Service {
     /// Cancels a job that has not ended: a waiting one at once, a running one as soon as its run lets it.
     ///
     /// # Errors
-    /// [`QueueError::Rejected`] when it has ended, [`QueueError::NotFound`], `jobs_unavailable`.
+    /// [`QueueError::Rejected`] when it has ended, [`Error::Refused`] (`job_mutation_rejected`) for an id that is not there,
+    /// `jobs_unavailable`.
     pub async fn cancel_job(&self, caller: &Caller, id: i64) -> Result<JobView, Error> {
         let queue = self.job_client()?;
-        let job = queue.get(id).await?;
+        let job = to_change(queue.get(id).await)?;
         if matches!(
             job.state,
             JobState::Cancelled | JobState::Completed | JobState::Discarded
@@ -147,8 +148,16 @@ impl Service {
         Ok(audit::record_in(rows.conn(), record).await?)
     }
 
-    fn job_client(&self) -> Result<&JobClient, Error> {
+    pub(super) fn job_client(&self) -> Result<&JobClient, Error> {
         self.queue.as_ref().ok_or_else(no_queue)
+    }
+}
+
+/// A job that is not there cannot be changed: to whoever named it this is no other answer than that its state does not allow it.
+fn to_change(found: Result<JobView, QueueError>) -> Result<JobView, Error> {
+    match found {
+        Err(QueueError::NotFound) => Err(rejected().into()),
+        found => Ok(found?),
     }
 }
 

@@ -12,6 +12,7 @@ use serde_json::json;
 use store::{
     ExecuteError, KeyedRequest, OpenUnitOfWork, StreamId,
     audit::{self, Category, Target},
+    dead_letters,
     deliveries::{self, Change},
 };
 use uuid::Uuid;
@@ -19,6 +20,7 @@ use uuid::Uuid;
 use crate::{
     Caller, Done, Error, Refusal, Service,
     answers::{self, Turn},
+    delivery::KIND,
     retry::retry_on_conflict,
 };
 
@@ -101,6 +103,7 @@ impl Service {
         let value = view(work.state::<Delivery>(id)?);
         let mut work = work.begin().await?;
         close_row(&mut work, &value).await?;
+        dead_letters::resolve_in(work.conn(), KIND, &id.to_string()).await?;
         audit_in(&mut work, &value, caller, at).await?;
         work.answer(key, answers::answer(200, &value)?);
         let committed = work.commit().await?;

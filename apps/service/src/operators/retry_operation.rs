@@ -13,13 +13,14 @@ use serde_json::{Map, Value, json};
 use store::{
     ExecuteError, StreamId,
     audit::{self, Category, Target},
+    dead_letters,
     history::{self, Entry},
     operations::{self, Operation},
 };
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::{Caller, Error, Refusal, Service, retry::retry_on_conflict};
+use crate::{Caller, Error, Refusal, Service, fulfillment::KIND, retry::retry_on_conflict};
 
 /// How long a retry waits for the run that still holds the job's place.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -101,6 +102,7 @@ impl Service {
         history::append_in(work.conn(), entry).await?;
         let facts = json!({ "operation": found.operation, "attemptCount": found.attempt_count });
         let id = found.operation_id.to_string();
+        dead_letters::resolve_in(work.conn(), KIND, &id).await?;
         let record = caller.audit(RETRIED, Category::System, target(&id), facts, at);
         audit::record_in(work.conn(), record).await?;
         let args = FulfillmentArgs {
@@ -124,7 +126,7 @@ impl Service {
     pub(super) async fn operation(&self, operation_id: OperationId) -> Result<Operation, Error> {
         let mut conn = self.store.pool().acquire().await.map_err(store::StoreError::from)?;
         let found = operations::find_in(&mut conn, operation_id.as_uuid()).await?;
-        found.ok_or_else(|| Refusal::new(404, "operation_not_found", "there is no such operation").into())
+        found.ok_or_else(|| super::operations::unknown().into())
     }
 }
 

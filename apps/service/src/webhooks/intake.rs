@@ -9,7 +9,7 @@ use store::{
     webhooks::{self, NewWebhook},
 };
 
-use super::{process::Processed, told::Told};
+use super::{forgeries::A_MINUTE, process::Processed, told::Told};
 use crate::{Caller, Error, Refusal, Service};
 
 /// A call as it came in.
@@ -52,7 +52,7 @@ impl Service {
             Ok(event) => (event.event_key, event.payment.as_ref().map(Told::of), None),
             Err(WebhookError::Malformed) => (format!("malformed:{}", hex(&digest)), None, Some("malformed")),
             Err(WebhookError::InvalidSignature | WebhookError::Unsupported) => {
-                self.record_forgery(call.provider, &digest).await?;
+                self.record_forgery(call.provider, &digest).await;
                 return Err(rejected().into());
             }
         };
@@ -113,20 +113,17 @@ impl Service {
         Ok(webhooks::record(self.store.pool(), new).await?)
     }
 
-    /// Anybody can send a call with a bad signature: it leaves its digest and nothing else.
-    async fn record_forgery(&self, provider: &str, digest: &[u8; 32]) -> Result<(), Error> {
+    /// Anybody can send a call with a bad signature: it is counted, and leaves at most its digest.
+    async fn record_forgery(&self, provider: &str, digest: &[u8; 32]) {
         count(provider, "signature_invalid");
-        let new = NewWebhook {
-            provider,
-            event_key: &format!("invalid:{}", hex(digest)),
-            signature_valid: false,
-            body_sha256: digest,
-            raw_body: None,
-            payment: None,
-            received_at: self.clock.now(),
-        };
-        webhooks::record(self.store.pool(), new).await?;
-        Ok(())
+        let at = self.clock.now();
+        if !self.forgeries.admit(provider, at) {
+            return;
+        }
+        // Whoever sent it learns nothing of our troubles, and has no right to come again for them.
+        if let Err(error) = webhooks::record_forgery(self.store.pool(), provider, digest, at, A_MINUTE).await {
+            tracing::warn!(provider, code = error.code(), "a forged webhook left no digest");
+        }
     }
 }
 

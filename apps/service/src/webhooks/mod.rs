@@ -1,8 +1,10 @@
 //! Calls of payment providers: stored before anything else, then processed by one path, at once and again by a pass.
 
+mod forgeries;
 mod intake;
 mod process;
 mod told;
 
+pub(crate) use forgeries::Forgeries;
 pub use intake::{Received, WebhookCall};
 pub use process::{ProcessReport, Processed};

@@ -2,6 +2,7 @@
 //! The use cases against a real database and a provider that fails on command.
 
 mod cases;
+mod dead_letters;
 mod money;
 mod operators;
 mod orders;

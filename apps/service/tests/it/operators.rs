@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::world::{World, caller, keyed, refusal};
 
 /// A granted entitlement whose operation failed for good, and the job that carried it.
-async fn failed(world: &World) -> (Uuid, i64) {
+pub(crate) async fn failed(world: &World) -> (Uuid, i64) {
     let (operation_id, job) = waiting(world).await;
     let entitlement: Uuid = sqlx::query_scalar("select entitlement_id from fulfillment_operations")
         .fetch_one(&world.pool)
@@ -37,7 +37,7 @@ async fn failed(world: &World) -> (Uuid, i64) {
 }
 
 /// A granted entitlement and the waiting job of its operation.
-async fn waiting(world: &World) -> (Uuid, i64) {
+pub(crate) async fn waiting(world: &World) -> (Uuid, i64) {
     world.place("order", &world.purchase("trial")).await.unwrap();
     let operation_id = sqlx::query_scalar("select operation_id from fulfillment_operations")
         .fetch_one(&world.pool)
@@ -55,6 +55,14 @@ async fn status(world: &World, operation_id: Uuid) -> String {
     sqlx::query_scalar("select status from fulfillment_operations where operation_id = $1")
         .bind(operation_id)
         .fetch_one(&world.pool)
+        .await
+        .unwrap()
+}
+
+/// Actions of the audit trail, oldest first.
+async fn audited(world: &World) -> Vec<String> {
+    sqlx::query_scalar("select action from audit_events order by id")
+        .fetch_all(&world.pool)
         .await
         .unwrap()
 }
@@ -82,6 +90,8 @@ async fn the_job_of_a_failed_operation_is_retried_by_a_new_budget() {
             .await,
         1
     );
+
+    assert_eq!(audited(&world).await, ["panel.fulfillment.retried"]);
 
     // It is open now: nothing to retry, and nothing happens twice.
     assert_eq!(
@@ -140,6 +150,23 @@ async fn cancelling_a_waiting_job_cancels_its_operation() {
         let code = outcome.unwrap_err().code().to_owned();
         assert_eq!(code, "job_mutation_rejected");
     }
+    // One record of the one change, with who and what; refused changes leave none.
+    let record: (String, String, String, String) = sqlx::query_as(
+        "select action, actor_type || ':' || actor_id, target_id, metadata ->> 'operation' from audit_events",
+    )
+    .fetch_one(&world.pool)
+    .await
+    .unwrap();
+    let expected = (
+        "panel.fulfillment.cancelled",
+        "operator:test",
+        operation_id.to_string(),
+        "create",
+    );
+    assert_eq!(
+        (record.0.as_str(), record.1.as_str(), record.2, record.3.as_str()),
+        expected
+    );
 }
 
 #[tokio::test]
@@ -198,7 +225,7 @@ async fn unknown_jobs_and_a_missing_queue_have_their_own_answers() {
     let world = World::new().await;
     assert_eq!(
         world.service.retry_job(&caller(), 404).await.unwrap_err().code(),
-        "job_not_found"
+        "job_mutation_rejected"
     );
     let bare = service::Service::builder(world.service.store().clone()).build();
     let refused = refusal(bare.retry_job(&caller(), 1).await);

@@ -1,6 +1,7 @@
 //! Periodic passes: one table. A pass has no input, works in bounded batches, and one failing row never stops its siblings.
 
 mod commerce_maintenance;
+mod dead_letter_sweep;
 mod fulfillment_revive;
 mod goods_delivery_schedule;
 mod lease_sweep;
@@ -55,6 +56,12 @@ pub const TABLE: &[Entry] = &[
         goods_delivery_schedule::INTERVAL,
         goods_delivery_schedule::TIMEOUT,
         goods_delivery_schedule::run,
+    ),
+    entry(
+        dead_letter_sweep::NAME,
+        dead_letter_sweep::INTERVAL,
+        dead_letter_sweep::TIMEOUT,
+        dead_letter_sweep::run,
     ),
     entry(
         lease_sweep::NAME,

@@ -7,6 +7,7 @@
     reason = "a test whose ground is missing has nothing better to say"
 )]
 
+mod dead_letters;
 mod fulfillment;
 mod goods;
 mod operators;
