@@ -22,7 +22,7 @@ pub struct Terms {
 }
 
 /// What the remote user may use.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Limits {
     /// Bytes of traffic; `None` is unlimited.

@@ -21,6 +21,8 @@ pub struct RemoteUser {
     pub squads: Vec<uuid::Uuid>,
     /// `omniflow:<subscription id>` marks a user as ours.
     pub description: Option<String>,
+    /// When used traffic began anew last, as the panel says.
+    pub traffic_reset_at: Option<Timestamp>,
 }
 
 /// What is pushed: always whole, never a difference, so that repeating it changes nothing.
@@ -30,6 +32,8 @@ pub struct Push {
     pub limits: Limits,
     /// Opens a user that was shut; together with a future `expire_at` in one request.
     pub activate: bool,
+    /// A user that does not exist yet is made shut. One that exists is shut by [`PanelWriter::disable_user`].
+    pub shut: bool,
 }
 
 /// How a failed call is to be treated (contracts 1.3).

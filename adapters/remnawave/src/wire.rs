@@ -34,6 +34,8 @@ pub(crate) struct UserOut {
     active_internal_squads: Vec<SquadOut>,
     #[serde(default)]
     user_traffic: Option<TrafficOut>,
+    #[serde(default)]
+    last_traffic_reset_at: Option<DateTime<Utc>>,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -105,7 +107,7 @@ impl<'a> CreateIn<'a> {
             username,
             description,
             expire_at: iso(push.expire_at),
-            status: "ACTIVE",
+            status: if push.shut { "DISABLED" } else { "ACTIVE" },
             traffic_limit_bytes: traffic(&push.limits),
             hwid_device_limit: devices(&push.limits),
             active_internal_squads: &push.limits.squads,
@@ -166,6 +168,7 @@ impl From<UserOut> for RemoteUser {
                 .map(|squad| squad.uuid)
                 .collect(),
             description: user.description,
+            traffic_reset_at: user.last_traffic_reset_at,
         }
     }
 }

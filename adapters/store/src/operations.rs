@@ -145,6 +145,21 @@ pub async fn start_in(
     .await?)
 }
 
+/// Counts an attempt that ended before anything could be called.
+///
+/// # Errors
+/// [`StoreError`] when the statement fails.
+pub async fn count_in(conn: &mut PgConnection, operation_id: Uuid) -> Result<(), StoreError> {
+    sqlx::query!(
+        r#"update fulfillment_operations set attempt_count = attempt_count + 1, updated_at = clock_timestamp()
+           where operation_id = $1 and status in ('pending', 'running', 'retrying')"#,
+        operation_id
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
 /// Ends an operation that has not ended; `false` when it had.
 ///
 /// # Errors

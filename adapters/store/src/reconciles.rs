@@ -49,6 +49,21 @@ pub async fn is_open_in(conn: &mut PgConnection, subscription_id: Uuid) -> Resul
     .await?)
 }
 
+/// The open `reconcile` of a subscription with its status.
+///
+/// # Errors
+/// [`StoreError`] when the statement fails.
+pub async fn open_in(conn: &mut PgConnection, subscription_id: Uuid) -> Result<Option<(Uuid, String)>, StoreError> {
+    let row = sqlx::query!(
+        r#"select operation_id, status from fulfillment_operations
+           where subscription_id = $1 and operation = 'reconcile' and status in ('pending', 'running', 'retrying')"#,
+        subscription_id
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(|row| (row.operation_id, row.status)))
+}
+
 /// Writes the row.
 ///
 /// # Errors

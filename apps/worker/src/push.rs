@@ -1,7 +1,8 @@
 //! Making the panel show a desired state. Every push is whole, so repeating it changes nothing.
 
+use chrono::SubsecRound as _;
 use domain::{
-    entitlement::{OperationKind, RemoteStatus, remote_description, remote_username},
+    entitlement::{Access, OperationKind, RemoteStatus, remote_description, remote_username},
     time::Timestamp,
 };
 use ports::panel::{PanelWriter, Push, RemoteUser};
@@ -39,23 +40,32 @@ struct Pushing<'a> {
     wanted: Push,
     /// The right has ended: the panel refuses an expiry in the past, so access is shut instead.
     over: bool,
+    /// Used traffic starts anew, as was asked for then.
+    traffic_since: Option<Timestamp>,
 }
 
 impl<'a> Pushing<'a> {
     fn new(sender: &'a mut Sender, panel: &'a dyn PanelWriter, claimed: &'a Claimed, now: Timestamp) -> Self {
         let desired = &claimed.desired;
         let over = desired.expire_at <= now;
-        // What was paid for opens a user that was shut; a mere comparison leaves an operator's own lock alone.
-        let brings_news = desired.version > claimed.applied_version;
-        let activate = !over && (claimed.kind != OperationKind::Reconcile || brings_news);
+        let shut = desired.access != Access::Open;
+        // What was paid for, and an operator's own word, open a user that was shut by hand at the panel. Everything else leaves it alone.
+        let opens = match claimed.kind {
+            OperationKind::Create | OperationKind::Enable => true,
+            OperationKind::Extend => claimed.order_id.is_some(),
+            _ => false,
+        };
+        let asked = Some(claimed.opened_at).filter(|_| claimed.kind == OperationKind::ResetTraffic);
         Self {
             username: remote_username(claimed.subscription_id),
             description: remote_description(claimed.subscription_id),
             wanted: Push {
                 expire_at: desired.expire_at,
                 limits: desired.limits.clone(),
-                activate,
+                activate: !over && !shut && (opens || desired.opens),
+                shut,
             },
+            traffic_since: asked.max(desired.reset_traffic.filter(|_| !over)),
             sender,
             panel,
             claimed,
@@ -89,6 +99,7 @@ impl<'a> Pushing<'a> {
         if self.over {
             return Ok(Some(user));
         }
+        self.shut_first(&user).await?;
         match self.update(id).await {
             Ok(user) => Ok(Some(user)),
             Err(SendError::Panel(error)) if error.code == NOT_FOUND => Ok(None),
@@ -98,6 +109,14 @@ impl<'a> Pushing<'a> {
 
     async fn update(&mut self, id: i64) -> Result<RemoteUser, SendError> {
         self.sender.write(self.panel.update_user(id, &self.wanted)).await
+    }
+
+    /// Before anything else: a later end or a larger limit would open a user that had come to its end or used up its traffic.
+    async fn shut_first(&mut self, user: &RemoteUser) -> Result<(), SendError> {
+        if self.wanted.shut && user.status != RemoteStatus::Disabled {
+            self.sender.write(self.panel.disable_user(user.id)).await?;
+        }
+        Ok(())
     }
 
     async fn find(&mut self) -> Result<Option<RemoteUser>, SendError> {
@@ -112,6 +131,7 @@ impl<'a> Pushing<'a> {
         if self.over {
             return Ok((user, false));
         }
+        self.shut_first(&user).await?;
         Ok((self.update(user.id).await?, false))
     }
 
@@ -130,20 +150,16 @@ impl<'a> Pushing<'a> {
 
     async fn finish(&mut self, user: RemoteUser, created: bool) -> Result<Shown, SendError> {
         let (id, mut status) = (user.id, user.status);
-        if self.over {
-            if !matches!(status, RemoteStatus::Disabled | RemoteStatus::Expired) {
+        if !created && self.must_reset(&user) {
+            status = self.sender.write(self.panel.reset_traffic(id)).await?.status;
+        }
+        if self.over || self.wanted.shut {
+            let is_shut = status == RemoteStatus::Disabled || (self.over && status == RemoteStatus::Expired);
+            if !is_shut {
                 self.sender.write(self.panel.disable_user(id)).await?;
                 status = RemoteStatus::Disabled;
             }
-            return Ok(Shown {
-                remote_user_id: id,
-                remote_status: status,
-            });
-        }
-        if self.claimed.desired.reset_traffic && !created {
-            status = self.sender.write(self.panel.reset_traffic(id)).await?.status;
-        }
-        if self.wanted.activate && status == RemoteStatus::Disabled {
+        } else if self.wanted.activate && status == RemoteStatus::Disabled {
             self.sender.write(self.panel.enable_user(id)).await?;
             status = RemoteStatus::Active;
         }
@@ -151,5 +167,15 @@ impl<'a> Pushing<'a> {
             remote_user_id: id,
             remote_status: status,
         })
+    }
+
+    /// Looks before it repeats: where the answer of an earlier run may have been lost, a reset that the panel dates after the wish for one
+    /// has been carried out. The panel keeps milliseconds.
+    fn must_reset(&self, user: &RemoteUser) -> bool {
+        let Some(since) = self.traffic_since else {
+            return false;
+        };
+        let done = user.traffic_reset_at.is_some_and(|at| at >= since.trunc_subsecs(3));
+        !(self.claimed.unanswered && done)
     }
 }

@@ -1,7 +1,7 @@
 //! What may be asked of an entitlement.
 
 use crate::{
-    entitlement::{Observed, OpenOperation, RemoteStatus},
+    entitlement::{Asked, Observed, OpenOperation, RemoteStatus},
     ids::{CustomerId, EntitlementId, OperationId, OrderId, SubscriptionId},
     plan::Terms,
     time::Timestamp,
@@ -50,6 +50,22 @@ pub enum Command {
         effective_at: Option<Timestamp>,
         /// The convergence that it opens.
         operation: OpenOperation,
+        /// When it is asked.
+        at: Timestamp,
+    },
+    /// An operator's change, with the operation that shows it. The same key again changes nothing; with another content it is refused.
+    Change {
+        /// What is asked.
+        asked: Asked,
+        /// Not to be shown before; absent or past means at once.
+        effective_at: Option<Timestamp>,
+        /// The convergence that it opens.
+        operation: OpenOperation,
+        /// When it is asked.
+        at: Timestamp,
+    },
+    /// Planned changes whose moment has come take effect.
+    TakeEffect {
         /// When it is asked.
         at: Timestamp,
     },

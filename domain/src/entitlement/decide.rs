@@ -3,7 +3,7 @@
 use cqrs_es::persist::EventUpcaster;
 use cqrs_es::{Aggregate, event_sink::EventSink};
 
-use super::{Command, Entitlement, Error, Event, grant, operations, public, reconcile, upcast};
+use super::{Command, Entitlement, Error, Event, changes, grant, operations, public, reconcile, upcast};
 use crate::{
     aggregate::{Decide, write_decision},
     log::Metadata,
@@ -59,6 +59,21 @@ impl Decide for Entitlement {
                 operation,
                 at,
             } => grant::further(self, grant::Period::new(order_id, terms, effective_at, at), operation),
+            Command::Change {
+                asked,
+                effective_at,
+                operation,
+                at,
+            } => {
+                let wish = changes::Wish {
+                    asked,
+                    effective_at,
+                    operation,
+                    at,
+                };
+                changes::change(self, wish)
+            }
+            Command::TakeEffect { at } => Ok(changes::take_effect(&mut self.clone(), stored(at))),
             Command::OpenReconcile { operation, at } => operations::open_reconcile(self, operation, stored(at)),
             Command::RecordApplied {
                 operation_id,

@@ -1,5 +1,6 @@
 //! What the panel must show.
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::{Change, Entitlement};
@@ -8,6 +9,19 @@ use crate::{
     plan::Limits,
     time::{Timestamp, plus_seconds},
 };
+
+/// Whether the remote user may connect while the right lasts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    /// It may.
+    #[default]
+    Open,
+    /// An operator shut it.
+    Disabled,
+    /// The right is paused.
+    Paused,
+}
 
 /// The newest due desired state of an entitlement at one moment: what a run pushes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +32,19 @@ pub struct DesiredState {
     pub expire_at: Timestamp,
     /// What may be used.
     pub limits: Limits,
-    /// A change between the applied version and this one starts used traffic anew.
-    pub reset_traffic: bool,
+    /// Whether the user may connect until then.
+    pub access: Access,
+    /// A change between the applied version and this one opens a user that was shut by hand.
+    pub opens: bool,
+    /// A change between the applied version and this one, made then, starts used traffic anew.
+    pub reset_traffic: Option<Timestamp>,
+}
+
+impl DesiredState {
+    /// Can be shown. What is stored was decided by these rules; what was not, was written by somebody else.
+    pub fn is_valid(&self) -> bool {
+        self.version > 0 && self.limits.are_valid()
+    }
 }
 
 impl Change {
@@ -29,19 +54,19 @@ impl Change {
 }
 
 impl Entitlement {
-    /// The newest desired state that is due at `now`; `None` when nothing is due yet.
+    /// The newest desired state that is due at `now`; `None` when nothing is due yet. Planned changes are in it once they took effect.
     pub fn desired_at(&self, now: Timestamp) -> Option<DesiredState> {
         let change = self.changes.iter().rev().find(|change| change.is_due(now))?;
         let unseen = self.applied_version.saturating_add(1)..=change.version;
+        let news = || self.changes.iter().filter(|one| unseen.contains(&one.version));
         Some(DesiredState {
             version: change.version,
             // The sum was checked when the change was decided.
             expire_at: plus_seconds(change.ends_at, change.grace_seconds).unwrap_or(change.ends_at),
             limits: change.limits.clone(),
-            reset_traffic: self
-                .changes
-                .iter()
-                .any(|one| one.reset_traffic && unseen.contains(&one.version)),
+            access: change.access,
+            opens: news().any(|one| one.opens),
+            reset_traffic: news().filter(|one| one.reset_traffic).map(|one| one.at).max(),
         })
     }
 }

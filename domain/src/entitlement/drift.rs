@@ -3,6 +3,7 @@
 //! Rules of spec/operations 2.4 and spec/commerce 6.7, with these readings:
 //! - instants are compared by the millisecond, which is what the panel keeps;
 //! - unlimited is 0 to the panel; for devices its own `null` passes, too;
+//! - a user who is paused or locked must be shut: its end may pass meanwhile;
 //! - a user whose right is over needs only to be shut: what else it shows, or that it is gone, is no drift;
 //! - the panel marks an ended user within half a minute, so around the end both answers pass for [`PANEL_SETTLES_SECONDS`];
 //! - a status word that this version does not know is no evidence of a difference.
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{DesiredState, RemoteStatus};
+use super::{Access, DesiredState, RemoteStatus};
 use crate::{money::MAX_MINOR, plan::Limits, time::Timestamp};
 
 /// How long around the end of a right the panel may still, or already, call its user something else, in seconds.
@@ -118,17 +119,19 @@ pub fn compare(desired: &DesiredState, observed: Option<&Observed>, now: Timesta
 }
 
 fn while_it_lasts(desired: &DesiredState, user: &Observed, now: Timestamp) -> Vec<Difference> {
-    let open = match user.status {
-        RemoteStatus::Active | RemoteStatus::Limited | RemoteStatus::Other => true,
-        RemoteStatus::Expired => is_around(desired.expire_at, now),
-        RemoteStatus::Disabled => false,
+    let must_be_open = desired.access == Access::Open;
+    let (agrees, wanted) = match user.status {
+        RemoteStatus::Other => (true, RemoteStatus::Active),
+        RemoteStatus::Active | RemoteStatus::Limited => (must_be_open, RemoteStatus::Disabled),
+        RemoteStatus::Expired => (!must_be_open || is_around(desired.expire_at, now), RemoteStatus::Active),
+        RemoteStatus::Disabled => (!must_be_open, RemoteStatus::Active),
     };
     [
         expiry(desired, user),
         traffic(&desired.limits, user),
         devices(&desired.limits, user),
         squads(&desired.limits, user),
-        status(open, RemoteStatus::Active, user),
+        status(agrees, wanted, user),
     ]
     .into_iter()
     .flatten()

@@ -36,6 +36,21 @@ pub enum Error {
     /// Its effect is on the panel.
     #[error("a succeeded operation cannot be withdrawn")]
     NotCancellable,
+    /// An end that would not give any time.
+    #[error("the new end is not later than the present one")]
+    EndNotLater,
+    /// A pause of what is paused, shut, over or not begun; a resumption of what is not paused.
+    #[error("the entitlement is not in a state that can be paused or resumed")]
+    NotPausable,
+    /// What would have to be opened is paused.
+    #[error("the entitlement is paused: resume it")]
+    Paused,
+    /// A pause counts from the moment it is asked.
+    #[error("this change cannot be planned for that moment")]
+    NotPlannable,
+    /// Bounded, because every decision reads all of them.
+    #[error("too many changes are planned")]
+    TooManyPlanned,
     /// Below 1 or above the desired version.
     #[error("the version was never desired")]
     UnknownVersion,
@@ -48,8 +63,15 @@ impl Rejection for Error {
             Self::AlreadyGranted => "entitlement_conflict",
             Self::InvalidTerms | Self::EndOutOfRange => "invalid_terms",
             Self::UnknownOperation => "operation_not_found",
-            Self::OperationConflict => "fulfillment_operation_rejected",
-            Self::NotSuperseded | Self::VersionBehind | Self::NotRetryable | Self::NotCancellable => "state_conflict",
+            Self::OperationConflict | Self::EndNotLater | Self::NotPlannable | Self::TooManyPlanned => {
+                "fulfillment_operation_rejected"
+            }
+            Self::NotSuperseded
+            | Self::VersionBehind
+            | Self::NotRetryable
+            | Self::NotCancellable
+            | Self::NotPausable
+            | Self::Paused => "state_conflict",
             Self::UnknownVersion => "unknown_version",
         }
     }

@@ -2,11 +2,12 @@
 
 use cqrs_es::DomainEvent;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::{
-    entitlement::{DriftKind, OperationKind, Side},
+    entitlement::{Asked, DriftKind, OperationKind, Side},
     ids::{CustomerId, EntitlementId, OperationId, OrderId, SubscriptionId},
-    plan::Terms,
+    plan::{Limits, Terms},
     time::Timestamp,
 };
 
@@ -67,8 +68,122 @@ pub enum Event {
         effective_at: Option<Timestamp>,
         /// Used traffic starts anew once this version is applied.
         reset_traffic: bool,
+        /// What may be used from now on: as sold, except for what an operator had set and this purchase does not replace. Since version 2.
+        limits: Limits,
         /// Version of the desired state.
         version: i64,
+        /// When it happened.
+        at: Timestamp,
+    },
+    /// An operator gave a later end.
+    #[serde(rename = "entitlement.end_moved")]
+    EndMoved {
+        /// The operation that shows it.
+        operation_id: OperationId,
+        /// Paid end from now on.
+        ends_at: Timestamp,
+        /// Version of the desired state.
+        version: i64,
+        /// When it happened.
+        at: Timestamp,
+    },
+    /// An operator set other limits.
+    #[serde(rename = "entitlement.limits_changed")]
+    LimitsChanged {
+        /// The operation that shows it.
+        operation_id: OperationId,
+        /// Bytes of traffic from now on; null is unlimited.
+        traffic_bytes: Option<i64>,
+        /// Devices at once from now on; null is unlimited.
+        devices: Option<i32>,
+        /// Version of the desired state.
+        version: i64,
+        /// When it happened.
+        at: Timestamp,
+    },
+    /// An operator set other squads.
+    #[serde(rename = "entitlement.squads_changed")]
+    SquadsChanged {
+        /// The operation that shows it.
+        operation_id: OperationId,
+        /// The whole set from now on, sorted.
+        squads: Vec<Uuid>,
+        /// Version of the desired state.
+        version: i64,
+        /// When it happened.
+        at: Timestamp,
+    },
+    /// An operator lifted a lock.
+    #[serde(rename = "entitlement.enabled")]
+    Enabled {
+        /// The operation that shows it.
+        operation_id: OperationId,
+        /// Version of the desired state.
+        version: i64,
+        /// When it happened.
+        at: Timestamp,
+    },
+    /// An operator shut access until it is enabled.
+    #[serde(rename = "entitlement.disabled")]
+    Disabled {
+        /// The operation that shows it.
+        operation_id: OperationId,
+        /// Version of the desired state.
+        version: i64,
+        /// When it happened.
+        at: Timestamp,
+    },
+    /// An operator let used traffic start anew.
+    #[serde(rename = "entitlement.traffic_reset")]
+    TrafficReset {
+        /// The operation that does it.
+        operation_id: OperationId,
+        /// Version of the desired state.
+        version: i64,
+        /// When it happened.
+        at: Timestamp,
+    },
+    /// An operator stopped the clock of the right; access is shut meanwhile.
+    #[serde(rename = "entitlement.paused")]
+    Paused {
+        /// The operation that shows it.
+        operation_id: OperationId,
+        /// Version of the desired state.
+        version: i64,
+        /// When it happened.
+        at: Timestamp,
+    },
+    /// A pause ended.
+    #[serde(rename = "entitlement.resumed")]
+    Resumed {
+        /// The operation that shows it.
+        operation_id: OperationId,
+        /// Paid end from now on: the time of the pause was added.
+        ends_at: Timestamp,
+        /// How long the pause took, in whole seconds.
+        paused_seconds: i64,
+        /// Version of the desired state.
+        version: i64,
+        /// When it happened.
+        at: Timestamp,
+    },
+    /// An operator asked for a change at a later moment. No desired state contains it yet.
+    #[serde(rename = "entitlement.change_planned")]
+    ChangePlanned {
+        /// The operation that will show it.
+        operation_id: OperationId,
+        /// What it will be.
+        asked: Asked,
+        /// When it will take effect.
+        effective_at: Timestamp,
+        /// When it happened.
+        at: Timestamp,
+    },
+    /// A planned change was withdrawn before its moment.
+    #[serde(rename = "entitlement.change_dropped")]
+    ChangeDropped {
+        /// The operation that would have shown it.
+        operation_id: OperationId,
         /// When it happened.
         at: Timestamp,
     },
@@ -179,6 +294,16 @@ impl DomainEvent for Event {
         match self {
             Self::Granted { .. } => "entitlement.granted",
             Self::Extended { .. } => "entitlement.extended",
+            Self::EndMoved { .. } => "entitlement.end_moved",
+            Self::LimitsChanged { .. } => "entitlement.limits_changed",
+            Self::SquadsChanged { .. } => "entitlement.squads_changed",
+            Self::Enabled { .. } => "entitlement.enabled",
+            Self::Disabled { .. } => "entitlement.disabled",
+            Self::TrafficReset { .. } => "entitlement.traffic_reset",
+            Self::Paused { .. } => "entitlement.paused",
+            Self::Resumed { .. } => "entitlement.resumed",
+            Self::ChangePlanned { .. } => "entitlement.change_planned",
+            Self::ChangeDropped { .. } => "entitlement.change_dropped",
             Self::OperationOpened { .. } => "entitlement.operation_opened",
             Self::Applied { .. } => "entitlement.applied",
             Self::OperationSucceeded { .. } => "entitlement.operation_succeeded",
@@ -192,6 +317,10 @@ impl DomainEvent for Event {
     }
 
     fn event_version(&self) -> String {
-        "1".to_owned()
+        match self {
+            Self::Extended { .. } => "2",
+            _ => "1",
+        }
+        .to_owned()
     }
 }

@@ -1,9 +1,9 @@
 //! Paid periods: the first one and those that follow. All calendar arithmetic is checked.
 
-use super::{Entitlement, Error, Event, OpenOperation, OperationKind};
+use super::{Entitlement, Error, Event, OpenOperation, OperationKind, changes::take_effect};
 use crate::{
     ids::{CustomerId, EntitlementId, OrderId, SubscriptionId},
-    plan::Terms,
+    plan::{Limits, Terms},
     time::{Timestamp, plus_seconds, to_stored_precision, within_calendar},
 };
 
@@ -105,7 +105,8 @@ pub(super) fn first(
     Ok(vec![granted, opened])
 }
 
-/// A further period begins where the current one ends, or now when that is past.
+/// A further period begins where the current one ends, or now when that is past; in a pause now is the moment it began, so that its end
+/// gives back all that was paid for. What an operator set stays: the pause, a lock, and limits and squads (see [`in_force`]).
 pub(super) fn further(
     entitlement: &Entitlement,
     period: Period,
@@ -117,12 +118,16 @@ pub(super) fn further(
     if entitlement.operations.contains_key(&operation.operation_id) {
         return Err(Error::OperationConflict);
     }
-    let base = entitlement.ends_at.map_or(period.at, |ends_at| ends_at.max(period.at));
+    let mut entitlement = entitlement.clone();
+    let mut events = take_effect(&mut entitlement, period.at);
+    let now = entitlement.paused_at.unwrap_or(period.at);
+    let base = entitlement.ends_at.map_or(now, |ends_at| ends_at.max(now));
     let ends_at = period.end_from(base)?;
     let version = entitlement
         .desired_version()
         .checked_add(1)
         .ok_or(Error::EndOutOfRange)?;
+    let limits = in_force(&entitlement, &period.terms);
     let opened = period.opened(OperationKind::Extend, version, operation);
     let extended = Event::Extended {
         order_id: period.order_id,
@@ -130,8 +135,40 @@ pub(super) fn further(
         ends_at,
         effective_at: period.effective_at,
         reset_traffic: true,
+        limits,
         version,
         at: period.at,
     };
-    Ok(vec![extended, opened])
+    events.extend([extended, opened]);
+    Ok(events)
+}
+
+/// The same plan again keeps each limit that an operator set: one that is not what was last sold. Another plan is another thing: all of it
+/// is as sold.
+fn in_force(entitlement: &Entitlement, sold: &Terms) -> Limits {
+    let before = entitlement
+        .terms
+        .as_ref()
+        .filter(|terms| terms.plan_code == sold.plan_code);
+    let Some(before) = before else {
+        return sold.limits.clone();
+    };
+    let present = entitlement.limits();
+    Limits {
+        traffic_bytes: kept(
+            &before.limits.traffic_bytes,
+            &present.traffic_bytes,
+            &sold.limits.traffic_bytes,
+        ),
+        devices: kept(&before.limits.devices, &present.devices, &sold.limits.devices),
+        squads: kept(&before.limits.squads, &present.squads, &sold.limits.squads),
+    }
+}
+
+fn kept<T: Clone + PartialEq>(before: &T, present: &T, sold: &T) -> T {
+    if before == present {
+        sold.clone()
+    } else {
+        present.clone()
+    }
 }

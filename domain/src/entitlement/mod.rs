@@ -10,7 +10,12 @@
 //! - I4 an operation ends once (succeeded, failed, cancelled); only a failed one can be reopened.
 //! - I5 a remote user id, once recorded, is never another customer's: it changes only by a new provisioning.
 //! - I6 of one kind of drift one is open at a time: a detection opens or refreshes it, a correction ends it.
+//! - I7 a pause neither gives nor takes time: its end moves the paid end by exactly what passed.
+//! - I8 a planned change is in no desired state before its moment, and is never lost: it takes effect or is dropped by an event.
 
+mod asked;
+mod change;
+mod changes;
 mod command;
 mod decide;
 mod desired_state;
@@ -30,10 +35,12 @@ mod properties;
 #[cfg(test)]
 mod tests;
 
+pub use asked::{Asked, Limit, MAX_SQUADS};
+pub use change::{Change, Planned};
 pub use command::{Agreed, Command};
-pub use desired_state::{DesiredState, remote_description, remote_username};
+pub use desired_state::{Access, DesiredState, remote_description, remote_username};
 pub use drift::{Difference, DriftKind, Observed, Side};
 pub use error::Error;
 pub use event::{Event, RemoteStatus};
 pub use operation::{OpenOperation, OperationKind, OperationState, Outcome};
-pub use state::{Change, Entitlement};
+pub use state::Entitlement;

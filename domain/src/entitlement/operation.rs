@@ -56,6 +56,12 @@ pub struct OperationState {
     pub order_id: Option<OrderId>,
     /// Not to be shown before; absent means at once.
     pub effective_at: Option<Timestamp>,
+    /// The moment that its change was planned for; absent where it was made at once.
+    pub planned_for: Option<Timestamp>,
+    /// Unique among all operations.
+    pub idempotency_key: String,
+    /// When it was opened.
+    pub opened_at: Timestamp,
     /// How it ended, or that it has not.
     pub outcome: Outcome,
 }

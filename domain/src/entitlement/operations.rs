@@ -57,7 +57,8 @@ pub(super) fn record_applied(
         return Err(Error::UnknownVersion);
     }
     let open = operation.outcome == Outcome::Open;
-    if open && operation.kind != OperationKind::Reconcile && shown.version < operation.version {
+    let behind = shown.version < operation.version || entitlement.is_planned(operation_id);
+    if open && operation.kind != OperationKind::Reconcile && behind {
         return Err(Error::VersionBehind);
     }
     let mut events: Vec<Event> = applied(entitlement, shown, open).into_iter().collect();
@@ -100,7 +101,9 @@ pub(super) fn close_superseded(
 ) -> Result<Vec<Event>, Error> {
     let operation = known(entitlement, operation_id)?;
     match operation.outcome {
-        Outcome::Open if entitlement.applied_version < operation.version => Err(Error::NotSuperseded),
+        Outcome::Open if entitlement.applied_version < operation.version || entitlement.is_planned(operation_id) => {
+            Err(Error::NotSuperseded)
+        }
         Outcome::Open => Ok(vec![Event::OperationSucceeded {
             operation_id,
             superseded: true,
@@ -139,6 +142,7 @@ pub(super) fn retry(entitlement: &Entitlement, operation_id: OperationId, at: Ti
     }
 }
 
+/// The desired state stays, except for a change whose moment has not come: nobody has seen it, so it is dropped.
 pub(super) fn cancel(
     entitlement: &Entitlement,
     operation_id: OperationId,
@@ -146,7 +150,12 @@ pub(super) fn cancel(
     at: Timestamp,
 ) -> Result<Vec<Event>, Error> {
     match known(entitlement, operation_id)?.outcome {
-        Outcome::Open | Outcome::Failed => Ok(vec![Event::OperationCancelled { operation_id, code, at }]),
+        Outcome::Open | Outcome::Failed => {
+            let planned = entitlement.is_planned(operation_id);
+            let dropped = planned.then_some(Event::ChangeDropped { operation_id, at });
+            let cancelled = Event::OperationCancelled { operation_id, code, at };
+            Ok(dropped.into_iter().chain([cancelled]).collect())
+        }
         Outcome::Cancelled => Ok(Vec::new()),
         Outcome::Succeeded => Err(Error::NotCancellable),
     }

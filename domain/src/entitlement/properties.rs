@@ -3,9 +3,11 @@
 use proptest::prelude::*;
 
 use super::{
-    Agreed, Command, Difference, Entitlement, Event, Observed, OpenOperation, OperationKind, Outcome, RemoteStatus,
+    Access, Agreed, Asked, Command, Difference, Entitlement, Event, Limit, Observed, OpenOperation, OperationKind,
+    Outcome, RemoteStatus,
 };
 use crate::{
+    aggregate::Decide as _,
     fixtures::{DAY, at, id, terms},
     properties::walk,
 };
@@ -118,8 +120,40 @@ fn look(status: Option<RemoteStatus>, at: crate::time::Timestamp) -> Command {
     }
 }
 
+fn any_asked() -> impl Strategy<Value = Asked> {
+    let traffic = prop::option::of(prop_oneof![Just(Limit::Unlimited), (-1..5_i64).prop_map(Limit::AtMost)]);
+    let devices = prop::option::of(prop_oneof![Just(Limit::Unlimited), (0..4_i32).prop_map(Limit::AtMost)]);
+    prop_oneof![
+        any_time().prop_map(|second| Asked::EndsAt { ends_at: at(second) }),
+        (traffic, devices).prop_map(|(traffic_bytes, devices)| Asked::Limits { traffic_bytes, devices }),
+        prop::collection::vec((1..4_u128).prop_map(uuid::Uuid::from_u128), 0..3)
+            .prop_map(|squads| Asked::Squads { squads }),
+        Just(Asked::Enable),
+        Just(Asked::Disable),
+        Just(Asked::ResetTraffic),
+        Just(Asked::Pause),
+        Just(Asked::Pause),
+        Just(Asked::Resume),
+        Just(Asked::Resume),
+    ]
+}
+
+fn any_change() -> impl Strategy<Value = Command> {
+    let effective = prop::option::weighted(0.3, any_time());
+    (60..90_u128, any_asked(), effective, any_time()).prop_map(|(number, asked, effective, second)| Command::Change {
+        asked,
+        effective_at: effective.map(at),
+        operation: open(number),
+        at: at(second),
+    })
+}
+
+fn any_moment() -> impl Strategy<Value = Command> {
+    any_time().prop_map(|second| Command::TakeEffect { at: at(second) })
+}
+
 fn any_command() -> impl Strategy<Value = Command> {
-    prop_oneof![3 => any_period(), 3 => any_record(), 4 => any_other()]
+    prop_oneof![3 => any_period(), 3 => any_record(), 4 => any_other(), 5 => any_change(), 1 => any_moment()]
 }
 
 /// I6: what is detected is news, what is corrected was open, and nothing else opens or ends drift.
@@ -149,6 +183,64 @@ fn check_drifts(before: &Entitlement, events: &[Event], after: &Entitlement) -> 
     Ok(())
 }
 
+/// I7, I8, and that nothing shown can be beyond what may be sold.
+fn check_changes(before: &Entitlement, events: &[Event], after: &Entitlement) -> Result<(), TestCaseError> {
+    for change in &after.changes {
+        prop_assert!(change.limits.are_valid());
+    }
+    prop_assert_eq!(after.access() == Access::Paused, after.paused_at.is_some());
+    prop_assert_eq!(
+        after.changes.last().map_or(Access::Open, |change| change.access),
+        after.access()
+    );
+    let mut planned: std::collections::BTreeSet<_> = before.planned.iter().map(|one| one.operation_id).collect();
+    for event in events {
+        match event {
+            Event::Resumed {
+                ends_at,
+                paused_seconds,
+                at,
+                ..
+            } => {
+                let began = before.paused_at.expect("only what is paused is resumed");
+                let passed = (*at - began).max(chrono::TimeDelta::zero());
+                let earlier = after.changes.iter().rev().nth(1).map(|change| change.ends_at);
+                prop_assert_eq!(Some(*ends_at), earlier.map(|end| end + passed));
+                prop_assert_eq!(*paused_seconds, passed.num_seconds());
+                prop_assert_eq!(after.paused_seconds, before.paused_seconds + paused_seconds);
+            }
+            Event::ChangePlanned {
+                operation_id,
+                effective_at,
+                at,
+                ..
+            } => {
+                prop_assert!(planned.insert(*operation_id) && effective_at > at);
+            }
+            Event::ChangeDropped { operation_id, .. } => prop_assert!(planned.remove(operation_id)),
+            _ => {}
+        }
+    }
+    for change in after
+        .changes
+        .iter()
+        .skip(before.changes.len())
+        .filter_map(|change| change.operation_id)
+    {
+        planned.remove(&change);
+    }
+    prop_assert!(
+        planned.into_iter().eq(sorted(after)),
+        "a plan is kept, takes effect or is dropped by an event"
+    );
+    Ok(())
+}
+
+fn sorted(state: &Entitlement) -> impl Iterator<Item = crate::ids::OperationId> {
+    let planned: std::collections::BTreeSet<_> = state.planned.iter().map(|one| one.operation_id).collect();
+    planned.into_iter()
+}
+
 fn check(before: &Entitlement, events: &[Event], after: &Entitlement) -> Result<(), TestCaseError> {
     // I1
     let versions: Vec<i64> = after.changes.iter().map(|change| change.version).collect();
@@ -158,7 +250,10 @@ fn check(before: &Entitlement, events: &[Event], after: &Entitlement) -> Result<
     prop_assert!(after.ends_at >= before.ends_at);
     for event in events {
         if let Event::Extended { ends_at, terms, at, .. } = event {
-            let base = before.ends_at.map_or(*at, |end| end.max(*at));
+            // Planned changes may have taken effect just before.
+            let earlier = after.changes.iter().rev().nth(1).map(|change| change.ends_at);
+            let now = before.paused_at.unwrap_or(*at);
+            let base = earlier.or(before.ends_at).map_or(now, |end| end.max(now));
             prop_assert_eq!((*ends_at - base).num_seconds(), terms.duration_seconds);
         }
     }
@@ -172,6 +267,7 @@ fn check(before: &Entitlement, events: &[Event], after: &Entitlement) -> Result<
         }
     }
     check_drifts(before, events, after)?;
+    check_changes(before, events, after)?;
     // Whatever succeeded with a goal is shown.
     for operation in after
         .operations
@@ -202,6 +298,29 @@ proptest! {
         }
         let opened = history.iter().filter(|event| matches!(event, Event::OperationOpened { order_id: Some(_), .. })).count();
         prop_assert_eq!(opened, changes);
+    }
+
+    #[test]
+    fn what_an_operator_set_stays_until_something_else_is_set(
+        wishes in prop::collection::vec(any_asked(), 1..8), renewals in 0..4_u128,
+    ) {
+        let mut state: Entitlement = crate::properties::fold(&super::tests::live_and([]));
+        for (number, asked) in (100_u128..).zip(wishes) {
+            let command = Command::Change { asked, effective_at: None, operation: open(number), at: at(DAY) };
+            for event in state.decide(command).unwrap_or_default() {
+                state.evolve(event);
+            }
+        }
+        let (limits, access, ends_at) = (state.limits(), state.access(), state.ends_at);
+        for number in 0..renewals {
+            let command = super::tests::extend(200 + number, terms(30, 3), 2 * DAY);
+            for event in state.decide(command).expect("the same plan is sold again") {
+                state.evolve(event);
+            }
+        }
+        prop_assert_eq!((state.limits(), state.access()), (limits, access));
+        let bought = i64::try_from(renewals).expect("few") * 30;
+        prop_assert_eq!(state.ends_at, ends_at.map(|end| end + chrono::TimeDelta::days(bought)));
     }
 
     #[test]

@@ -13,6 +13,16 @@ pub(super) fn announce(event: &Event) -> Vec<Message> {
         }
         Event::Granted { .. }
         | Event::Extended { .. }
+        | Event::EndMoved { .. }
+        | Event::LimitsChanged { .. }
+        | Event::SquadsChanged { .. }
+        | Event::Enabled { .. }
+        | Event::Disabled { .. }
+        | Event::TrafficReset { .. }
+        | Event::Paused { .. }
+        | Event::Resumed { .. }
+        | Event::ChangePlanned { .. }
+        | Event::ChangeDropped { .. }
         | Event::Applied { .. }
         | Event::OperationSucceeded { .. }
         | Event::OperationFailed { .. }

@@ -5,28 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    entitlement::{Difference, DriftKind, Event, OperationKind, OperationState, Outcome, RemoteStatus},
+    entitlement::{
+        Access, Asked, Change, Difference, DriftKind, Event, OperationKind, OperationState, Outcome, Planned,
+        RemoteStatus,
+    },
     ids::{CustomerId, EntitlementId, OperationId, OrderId, SubscriptionId},
     plan::{Limits, Terms},
     time::Timestamp,
 };
-
-/// One change of the desired state.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
-    /// From 1, one more with each change.
-    pub version: i64,
-    /// Not to be shown before; absent means at once.
-    pub effective_at: Option<Timestamp>,
-    /// Paid end from this change on.
-    pub ends_at: Timestamp,
-    /// How long access stays open after the paid end, in seconds.
-    pub grace_seconds: i64,
-    /// What may be used.
-    pub limits: Limits,
-    /// Used traffic starts anew once it is shown.
-    pub reset_traffic: bool,
-}
 
 /// One entitlement, as its events tell it. `entitlement_id` is nil until it is granted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +33,16 @@ pub struct Entitlement {
     pub ends_at: Option<Timestamp>,
     /// In ascending version.
     pub changes: Vec<Change>,
+    /// In the order in which they were asked for.
+    pub planned: Vec<Planned>,
+    /// What was planned and withdrawn before its moment.
+    pub dropped: BTreeMap<OperationId, Asked>,
+    /// An operator shut it.
+    pub disabled: bool,
+    /// Begin of the pause it is in.
+    pub paused_at: Option<Timestamp>,
+    /// What all ended pauses took, in seconds.
+    pub paused_seconds: i64,
     /// Newest version that the panel was seen to show; 0 before the first push.
     pub applied_version: i64,
     /// The panel's key of the remote user.
@@ -59,21 +55,6 @@ pub struct Entitlement {
     pub operations: BTreeMap<OperationId, OperationState>,
     /// Where the panel was last seen to differ, and has not been made to agree since.
     pub open_drifts: BTreeMap<DriftKind, Difference>,
-}
-
-impl Change {
-    /// A change to what was sold, without a fresh count of traffic.
-    fn of(terms: &Terms, version: i64, effective_at: Option<Timestamp>, ends_at: Timestamp) -> Self {
-        let (grace_seconds, limits) = (terms.grace_seconds, terms.limits.clone());
-        Self {
-            version,
-            effective_at,
-            ends_at,
-            grace_seconds,
-            limits,
-            reset_traffic: false,
-        }
-    }
 }
 
 impl Entitlement {
@@ -94,13 +75,49 @@ impl Entitlement {
             .any(|operation| operation.kind == OperationKind::Reconcile && operation.outcome == Outcome::Open)
     }
 
+    /// What may be used from the newest change on.
+    pub fn limits(&self) -> Limits {
+        self.changes
+            .last()
+            .map_or_else(Limits::default, |change| change.limits.clone())
+    }
+
+    /// How long access stays open after the paid end, in seconds.
+    pub fn grace_seconds(&self) -> i64 {
+        self.changes.last().map_or(0, |change| change.grace_seconds)
+    }
+
+    /// Whether the user may connect, from the newest change on.
+    pub fn access(&self) -> Access {
+        match (self.paused_at, self.disabled) {
+            (Some(_), _) => Access::Paused,
+            (None, true) => Access::Disabled,
+            (None, false) => Access::Open,
+        }
+    }
+
+    /// The change of this operation is planned, and its moment has not come.
+    pub fn is_planned(&self, operation_id: OperationId) -> bool {
+        self.planned.iter().any(|one| one.operation_id == operation_id)
+    }
+
+    /// What an operator asked for by this operation.
+    pub fn asked_by(&self, operation_id: OperationId) -> Option<&Asked> {
+        let planned = self.planned.iter().find(|one| one.operation_id == operation_id);
+        let made = || self.changes.iter().find(|one| one.operation_id == Some(operation_id));
+        planned
+            .map(|one| &one.asked)
+            .or_else(|| made().and_then(|one| one.asked.as_ref()))
+            .or_else(|| self.dropped.get(&operation_id))
+    }
+
     fn conclude(&mut self, operation_id: OperationId, outcome: Outcome) {
         if let Some(operation) = self.operations.get_mut(&operation_id) {
             operation.outcome = outcome;
         }
     }
 
-    fn change(&mut self, order_id: OrderId, terms: Terms, change: Change) {
+    fn sold(&mut self, order_id: OrderId, terms: Terms, change: Change) {
         self.orders.insert(order_id);
         self.terms = Some(terms);
         self.ends_at = Some(change.ends_at);
@@ -121,15 +138,15 @@ impl Entitlement {
                 ends_at,
                 effective_at,
                 version,
-                at: _,
+                at,
             } => {
                 self.entitlement_id = entitlement_id;
                 self.subscription_id = subscription_id;
                 self.customer_id = customer_id;
                 self.first_order_id = Some(order_id);
                 self.starts_at = Some(starts_at);
-                let change = Change::of(&terms, version, effective_at, ends_at);
-                self.change(order_id, terms, change);
+                let change = Change::of(&terms, version, effective_at, ends_at, at);
+                self.sold(order_id, terms, change);
             }
             Event::Extended {
                 order_id,
@@ -137,29 +154,48 @@ impl Entitlement {
                 ends_at,
                 effective_at,
                 reset_traffic,
+                limits,
                 version,
-                at: _,
+                at,
             } => {
                 let change = Change {
                     reset_traffic,
-                    ..Change::of(&terms, version, effective_at, ends_at)
+                    limits,
+                    access: self.access(),
+                    ..Change::of(&terms, version, effective_at, ends_at, at)
                 };
-                self.change(order_id, terms, change);
+                self.sold(order_id, terms, change);
             }
+            change @ (Event::EndMoved { .. }
+            | Event::LimitsChanged { .. }
+            | Event::SquadsChanged { .. }
+            | Event::Enabled { .. }
+            | Event::Disabled { .. }
+            | Event::TrafficReset { .. }
+            | Event::Paused { .. }
+            | Event::Resumed { .. }
+            | Event::ChangePlanned { .. }
+            | Event::ChangeDropped { .. }) => self.follow(change),
             Event::OperationOpened {
                 operation_id,
                 operation,
                 version,
                 order_id,
                 effective_at,
-                ..
+                idempotency_key,
+                correlation_id: _,
+                at,
             } => {
                 let outcome = Outcome::Open;
+                let is_planned = self.is_planned(operation_id);
                 let opened = OperationState {
                     kind: operation,
                     version,
                     order_id,
                     effective_at,
+                    planned_for: effective_at.filter(|_| is_planned),
+                    idempotency_key,
+                    opened_at: at,
                     outcome,
                 };
                 self.operations.insert(operation_id, opened);

@@ -1,8 +1,10 @@
 //! Given events, when a command, then events or a refusal: periods, desired state, names.
 
+mod changes;
 mod desired;
 mod drift;
 mod operations;
+mod pauses;
 
 use cqrs_es::test::TestFramework;
 
@@ -82,6 +84,7 @@ pub(super) fn extended(order: u128, ends: i64, version: i64, second: i64) -> Eve
         ends_at: at(ends),
         effective_at: None,
         reset_traffic: true,
+        limits: terms(30, 3).limits,
         version,
         at: at(second),
     }

@@ -4,7 +4,7 @@ use std::iter::successors;
 
 use domain::{
     delivery::{self, FailureClass},
-    entitlement::{self, DriftKind, OperationKind, RemoteStatus, Side},
+    entitlement::{self, Asked, DriftKind, Limit, OperationKind, RemoteStatus, Side},
     goods::{Kind, Product},
     ids::OrderId,
     money::Money,
@@ -15,12 +15,12 @@ use domain::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-fn at(seconds: i64) -> Timestamp {
+pub(crate) fn at(seconds: i64) -> Timestamp {
     let start = Timestamp::from_timestamp(1_900_000_000, 123_456_000).expect("a moment of the calendar");
     plus_seconds(start, seconds).expect("a moment of the calendar")
 }
 
-fn id<T: From<Uuid>>(number: u128) -> T {
+pub(crate) fn id<T: From<Uuid>>(number: u128) -> T {
     Uuid::from_u128((0x0190_5c3a_7e00_7000_8000 << 48) | number).into()
 }
 
@@ -125,6 +125,10 @@ pub(crate) fn entitlement_events() -> Vec<entitlement::Event> {
             ends_at: at(5_184_000),
             effective_at: Some(at(60)),
             reset_traffic: true,
+            limits: Limits {
+                devices: Some(5),
+                ..terms().limits
+            },
             version: 2,
             at: at(1),
         }),
@@ -180,7 +184,66 @@ pub(crate) fn entitlement_events() -> Vec<entitlement::Event> {
             version: 2,
             at: at(9),
         }),
-        Event::DriftCorrected { .. } => None,
+        Event::DriftCorrected { .. } => Some(Event::EndMoved {
+            operation_id: id(66),
+            ends_at: at(6_000_000),
+            version: 3,
+            at: at(10),
+        }),
+        Event::EndMoved { .. } => Some(Event::LimitsChanged {
+            operation_id: id(67),
+            traffic_bytes: None,
+            devices: Some(5),
+            version: 4,
+            at: at(11),
+        }),
+        Event::LimitsChanged { .. } => Some(Event::SquadsChanged {
+            operation_id: id(68),
+            squads: vec![id(7), id(9)],
+            version: 5,
+            at: at(12),
+        }),
+        Event::SquadsChanged { .. } => Some(Event::Disabled {
+            operation_id: id(69),
+            version: 6,
+            at: at(13),
+        }),
+        Event::Disabled { .. } => Some(Event::Enabled {
+            operation_id: id(70),
+            version: 7,
+            at: at(14),
+        }),
+        Event::Enabled { .. } => Some(Event::TrafficReset {
+            operation_id: id(71),
+            version: 8,
+            at: at(15),
+        }),
+        Event::TrafficReset { .. } => Some(Event::Paused {
+            operation_id: id(72),
+            version: 9,
+            at: at(16),
+        }),
+        Event::Paused { .. } => Some(Event::Resumed {
+            operation_id: id(73),
+            ends_at: at(6_000_100),
+            paused_seconds: 100,
+            version: 10,
+            at: at(116),
+        }),
+        Event::Resumed { .. } => Some(Event::ChangePlanned {
+            operation_id: id(74),
+            asked: Asked::Limits {
+                traffic_bytes: Some(Limit::AtMost(5_368_709_120)),
+                devices: None,
+            },
+            effective_at: at(200),
+            at: at(117),
+        }),
+        Event::ChangePlanned { .. } => Some(Event::ChangeDropped {
+            operation_id: id(74),
+            at: at(118),
+        }),
+        Event::ChangeDropped { .. } => None,
     })
     .collect()
 }
@@ -259,19 +322,6 @@ pub(crate) fn remote_statuses() -> [(RemoteStatus, &'static str); 5] {
         (RemoteStatus::Limited, "limited"),
         (RemoteStatus::Expired, "expired"),
         (RemoteStatus::Other, "other"),
-    ]
-}
-
-pub(crate) fn drift_kinds() -> [(DriftKind, &'static str); 6] {
-    DriftKind::ALL.map(|kind| (kind, kind.as_str()))
-}
-
-/// The two forms of one side of a difference.
-pub(crate) fn sides() -> [(Side, Value); 3] {
-    [
-        (Side::Exists { exists: false }, json!({"exists": false})),
-        (Side::Value { value: Value::Null }, json!({"value": null})),
-        (Side::Value { value: json!(3) }, json!({"value": 3})),
     ]
 }
 

@@ -5,7 +5,7 @@ mod rows;
 use domain::{
     entitlement::{Entitlement, Event, RemoteStatus},
     log::Recorded,
-    plan::Terms,
+    plan::{Limits, Terms},
 };
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -40,13 +40,32 @@ impl Projection for Entitlements {
             Event::Extended {
                 terms,
                 ends_at,
+                limits,
                 version,
                 ..
             } => RowChange::amend(id, move |row: &mut EntitlementRow| {
                 sold(row, terms);
+                allowed(row, limits);
                 row.ends_at = ends_at;
                 row.desired_version = version;
             }),
+            Event::EndMoved { ends_at, version, .. } | Event::Resumed { ends_at, version, .. } => {
+                changed(id, version, move |row| row.ends_at = ends_at)
+            }
+            Event::LimitsChanged {
+                traffic_bytes,
+                devices,
+                version,
+                ..
+            } => changed(id, version, move |row| {
+                row.traffic_allowance_bytes = traffic_bytes;
+                row.device_limit = devices;
+            }),
+            Event::SquadsChanged { squads, version, .. } => changed(id, version, move |row| row.squad_ids = squads),
+            Event::Enabled { version, .. }
+            | Event::Disabled { version, .. }
+            | Event::TrafficReset { version, .. }
+            | Event::Paused { version, .. } => changed(id, version, |_| {}),
             Event::OperationOpened { .. } | Event::OperationRetried { .. } => open_operations(id, 1),
             Event::Applied {
                 version,
@@ -61,7 +80,10 @@ impl Projection for Entitlements {
             Event::OperationSucceeded { .. } | Event::OperationFailed { .. } | Event::OperationCancelled { .. } => {
                 open_operations(id, -1)
             }
-            Event::DriftDetected { .. } | Event::DriftCorrected { .. } => RowChange::Nothing,
+            Event::ChangePlanned { .. }
+            | Event::ChangeDropped { .. }
+            | Event::DriftDetected { .. }
+            | Event::DriftCorrected { .. } => RowChange::Nothing,
         })
     }
 
@@ -115,9 +137,25 @@ fn opened(id: Uuid, position: i64, event: Event) -> RowChange<EntitlementRow> {
 fn sold(row: &mut EntitlementRow, terms: Terms) {
     row.plan_code = terms.plan_code;
     row.grace_seconds = terms.grace_seconds;
-    row.traffic_allowance_bytes = terms.limits.traffic_bytes;
-    row.device_limit = terms.limits.devices;
-    row.squad_ids = terms.limits.squads;
+    allowed(row, terms.limits);
+}
+
+fn allowed(row: &mut EntitlementRow, limits: Limits) {
+    row.traffic_allowance_bytes = limits.traffic_bytes;
+    row.device_limit = limits.devices;
+    row.squad_ids = limits.squads;
+}
+
+/// An operator's change.
+fn changed(
+    id: Uuid,
+    version: i64,
+    amend: impl FnOnce(&mut EntitlementRow) + Send + 'static,
+) -> RowChange<EntitlementRow> {
+    RowChange::amend(id, move |row: &mut EntitlementRow| {
+        amend(row);
+        row.desired_version = version;
+    })
 }
 
 fn open_operations(id: Uuid, by: i32) -> RowChange<EntitlementRow> {

@@ -64,6 +64,16 @@ impl Projection for OperationsView {
         Ok(match event.event.clone() {
             Event::Granted { .. }
             | Event::Extended { .. }
+            | Event::EndMoved { .. }
+            | Event::LimitsChanged { .. }
+            | Event::SquadsChanged { .. }
+            | Event::Enabled { .. }
+            | Event::Disabled { .. }
+            | Event::TrafficReset { .. }
+            | Event::Paused { .. }
+            | Event::Resumed { .. }
+            | Event::ChangePlanned { .. }
+            | Event::ChangeDropped { .. }
             | Event::Applied { .. }
             | Event::DriftDetected { .. }
             | Event::DriftCorrected { .. } => RowChange::Nothing,

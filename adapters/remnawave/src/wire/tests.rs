@@ -12,6 +12,7 @@ fn push(limits: Limits, activate: bool) -> Push {
         expire_at,
         limits,
         activate,
+        shut: false,
     }
 }
 
@@ -31,6 +32,16 @@ fn what_is_sent_is_whole_and_never_null() {
         "trafficLimitBytes": 0, "hwidDeviceLimit": 0, "activeInternalSquads": [],
     });
     assert_eq!(created, expected);
+    let shut = Push {
+        shut: true,
+        ..push(unlimited(), false)
+    };
+    assert_eq!(json!(CreateIn::new("name", "omniflow:x", &shut))["status"], "DISABLED");
+    assert_eq!(
+        json!(UpdateIn::new(7, &shut)).get("status"),
+        None,
+        "an action shuts a user that exists"
+    );
     let limits = Limits {
         traffic_bytes: Some(5),
         devices: Some(2),
@@ -98,6 +109,15 @@ fn reading_bears_what_other_versions_may_send() {
                 ..plain.clone()
             },
         ),
+        (
+            "lastTrafficResetAt",
+            json!("2030-01-01T00:00:00.000Z"),
+            RemoteUser {
+                traffic_reset_at: Some(plain.expire_at),
+                ..plain.clone()
+            },
+        ),
+        ("lastTrafficResetAt", Value::Null, plain.clone()),
         ("newField", json!({ "x": [1] }), plain.clone()),
     ] {
         let mut other = user();

@@ -85,6 +85,7 @@ impl Rig {
                 squads: vec![squad(0)],
             },
             activate: false,
+            shut: false,
         }
     }
 

@@ -143,6 +143,7 @@ async fn an_expired_user_revives_by_one_push() {
             user.id,
             &Push {
                 activate: true,
+                shut: false,
                 ..rig.push()
             },
         )

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use domain::{
-    entitlement::{DesiredState, Entitlement, OperationKind, Outcome},
+    entitlement::{self, DesiredState, Entitlement, OperationKind, Outcome},
     fulfillment::code::{INVALID_DESIRED_STATE, OPERATOR_CANCELLED, UNSUPPORTED_OPERATION},
     ids::OperationId,
+    time::Timestamp,
 };
 use store::{
     Folded, SideRows, StoreError, history, leases,
@@ -14,7 +15,11 @@ use store::{
 };
 use uuid::Uuid;
 
-use super::{Claim, Claimed, Fault, Fulfillment, JobRef, LEASE, close::Ending, may_be_superseded};
+use super::{
+    Claim, Claimed, Fault, Fulfillment, JobRef, LEASE,
+    close::{Ending, refused},
+    may_be_superseded, streams,
+};
 
 /// A claim that meets changes is begun anew this often.
 const TRIES: u32 = 5;
@@ -30,6 +35,8 @@ enum Plan {
     Over,
     Wait(Duration),
     Close(Ending),
+    /// The moment of a planned change has come.
+    TakeEffect,
     /// The stream cannot be read, so the end cannot be one of its events.
     CloseUnread,
     Push(Box<Target>),
@@ -40,6 +47,7 @@ struct Target {
     desired: DesiredState,
     kind: OperationKind,
     superseded: bool,
+    opened_at: Timestamp,
 }
 
 impl Fulfillment {
@@ -72,6 +80,11 @@ impl Fulfillment {
                 Ok(Some(Claim::Wait(span)))
             }
             Plan::Close(ending) => Ok(Some(self.close(job, &operation, ending).await?)),
+            Plan::TakeEffect => {
+                self.take_effect(&operation).await?;
+                fail::fail_point!("fulfillment.took_effect");
+                Ok(None)
+            }
             Plan::CloseUnread => {
                 self.close_unread(job, &operation).await?;
                 Ok(Some(Claim::Over))
@@ -96,10 +109,7 @@ impl Fulfillment {
             }));
         }
         let kind = OperationKind::from(operation.operation.clone());
-        if !matches!(
-            kind,
-            OperationKind::Create | OperationKind::Extend | OperationKind::Reconcile
-        ) {
+        if matches!(kind, OperationKind::Unknown(_)) {
             return Ok(Plan::Close(Ending::Failed {
                 code: UNSUPPORTED_OPERATION.to_owned(),
             }));
@@ -120,6 +130,20 @@ impl Fulfillment {
             Err(error) => return Err(error.into()),
         };
         Ok(plan_push(operation, kind, folded, now))
+    }
+
+    /// Gives every planned change whose moment has come its version: from then on each run pushes it, whichever comes first.
+    async fn take_effect(&self, operation: &Operation) -> Result<(), Fault> {
+        let metadata = self.metadata(operation.operation_id, &operation.correlation_id);
+        let mut work = self
+            .store
+            .load(&streams(operation.entitlement_id, None), metadata)
+            .await?;
+        let command = entitlement::Command::TakeEffect { at: self.clock.now() };
+        work.execute::<Entitlement>(operation.entitlement_id, command)
+            .map_err(refused)?;
+        work.commit().await?;
+        Ok(())
     }
 
     /// A wait is one row of the history, however long it is waited; a scheduled change is due when it is to be applied.
@@ -188,41 +212,49 @@ impl Fulfillment {
     }
 }
 
-fn plan_push(
-    operation: &Operation,
-    kind: OperationKind,
-    folded: Folded<Entitlement>,
-    now: domain::time::Timestamp,
-) -> Plan {
+fn plan_push(operation: &Operation, kind: OperationKind, folded: Folded<Entitlement>, now: Timestamp) -> Plan {
     let id = OperationId::new(operation.operation_id);
-    match folded.state.operations.get(&id).map(|known| known.outcome) {
-        // The row says more than the stream does: what it belongs to cannot be told.
-        None => return Plan::CloseUnread,
-        Some(Outcome::Open) => {}
-        Some(Outcome::Succeeded) => return Plan::Close(Ending::Superseded),
-        Some(Outcome::Failed) => {
+    // The row says more than the stream does: what it belongs to cannot be told.
+    let Some(known) = folded.state.operations.get(&id) else {
+        return Plan::CloseUnread;
+    };
+    // The stream's own: a planned change gets its version late.
+    let (version, opened_at) = (known.version, known.opened_at);
+    match known.outcome {
+        Outcome::Open => {}
+        Outcome::Succeeded => return Plan::Close(Ending::Superseded),
+        Outcome::Failed => {
             return Plan::Close(Ending::Failed {
                 code: INVALID_DESIRED_STATE.to_owned(),
             });
         }
-        Some(Outcome::Cancelled) => {
+        Outcome::Cancelled => {
             return Plan::Close(Ending::Cancelled {
                 code: OPERATOR_CANCELLED,
             });
         }
     }
+    if folded.state.planned.iter().any(|one| one.effective_at <= now) {
+        return Plan::TakeEffect;
+    }
     let Some(desired) = folded.state.desired_at(now) else {
         return Plan::Wait(NOTHING_DUE);
     };
-    if desired.version < operation.version && kind != OperationKind::Reconcile {
+    if !desired.is_valid() {
+        return Plan::Close(Ending::Failed {
+            code: INVALID_DESIRED_STATE.to_owned(),
+        });
+    }
+    if desired.version < version && kind != OperationKind::Reconcile {
         return Plan::Wait(NOTHING_DUE);
     }
-    let superseded = may_be_superseded(operation, &kind, folded.state.applied_version);
+    let superseded = may_be_superseded(version, &kind, folded.state.applied_version);
     Plan::Push(Box::new(Target {
         folded,
         desired,
         kind,
         superseded,
+        opened_at,
     }))
 }
 
@@ -247,6 +279,7 @@ fn claimed(job: JobRef, operation: &Operation, target: Target, begun: &Begun) ->
         kind: target.kind,
         correlation_id: operation.correlation_id.clone(),
         attempt: begun.attempt,
+        opened_at: target.opened_at,
         desired: target.desired,
         applied_version,
         remote_user_id,

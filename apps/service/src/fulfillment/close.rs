@@ -2,7 +2,7 @@
 
 use domain::{
     entitlement::{self, Entitlement, RemoteStatus},
-    fulfillment::code::{ENTITLEMENT_SUPERSEDED, INVALID_DESIRED_STATE},
+    fulfillment::code::{ENTITLEMENT_SUPERSEDED, INVALID_DESIRED_STATE, UNSUPPORTED_OPERATION},
     order::{self, Order},
 };
 use queue::{Finish, finish_in};
@@ -85,7 +85,9 @@ impl From<&Claimed> for Case {
 impl Fulfillment {
     /// Ends an operation without a call. The lease is taken for it: nobody may be writing meanwhile.
     pub(super) async fn close(&self, job: JobRef, operation: &Operation, ending: Ending) -> Result<Claim, Fault> {
-        let case = Case::of(job, operation);
+        let mut case = Case::of(job, operation);
+        let counts = matches!(&ending, Ending::Failed { code } if code == INVALID_DESIRED_STATE);
+        case.attempt = case.attempt.saturating_add(i32::from(counts));
         let (token, reconcile) = (self.ids.next(), self.ids.next());
         let metadata = self.metadata(case.operation_id, &case.correlation_id);
         let uow = self
@@ -107,6 +109,9 @@ impl Fulfillment {
         {
             open.rollback().await;
             return Ok(Claim::Over);
+        }
+        if counts {
+            operations::count_in(open.conn(), case.operation_id).await?;
         }
         self.conclude(&mut open, &case, &ending).await?;
         if taken_over || operation.unanswered {
@@ -133,6 +138,10 @@ impl Fulfillment {
         operations::end_in(conn, case.operation_id, end).await?;
         let (status, code, finish) = match end {
             End::Succeeded { code } => ("succeeded", code, Finish::Completed),
+            // Another run would find the same: the job is cancelled and not used up.
+            End::Failed { code } if matches!(code, INVALID_DESIRED_STATE | UNSUPPORTED_OPERATION) => {
+                ("failed", Some(code), Finish::Cancelled { error: code.to_owned() })
+            }
             End::Failed { code } => ("failed", Some(code), Finish::Discarded { error: code.to_owned() }),
             End::Cancelled { code } => ("cancelled", Some(code), Finish::Cancelled { error: code.to_owned() }),
         };
@@ -221,6 +230,7 @@ impl Fulfillment {
         case.attempt = case.attempt.saturating_add(1);
         let mut rows = SideRows::begin(self.store.pool()).await?;
         let conn = rows.conn();
+        operations::count_in(conn, case.operation_id).await?;
         operations::end_in(
             conn,
             case.operation_id,

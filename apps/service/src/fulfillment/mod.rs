@@ -22,10 +22,11 @@ use domain::{
     ids::{EntitlementId, OperationId, OrderId, SubscriptionId},
     log::Metadata,
     order::Order,
+    time::Timestamp,
 };
 use ports::{clock::Clock, ids::Ids};
 use queue::{JobClient, QueueError};
-use store::{Store, StoreError, StreamId, operations::Operation};
+use store::{Store, StoreError, StreamId};
 use uuid::Uuid;
 
 pub(crate) use close::refused;
@@ -93,6 +94,8 @@ pub struct Claimed {
     pub correlation_id: String,
     /// Number of the attempt in the present budget.
     pub attempt: i32,
+    /// When the operation was asked for.
+    pub opened_at: Timestamp,
     /// What the panel is to show.
     pub desired: DesiredState,
     /// Newest version that the panel was seen to show.
@@ -190,7 +193,7 @@ pub(crate) fn job_metadata(correlation_id: &str) -> serde_json::Map<String, serd
     metadata
 }
 
-/// A pushed version closes it without a call when nothing of it is in flight.
-fn may_be_superseded(operation: &Operation, kind: &OperationKind, applied_version: i64) -> bool {
-    !matches!(kind, OperationKind::Reconcile | OperationKind::ResetTraffic) && operation.version <= applied_version
+/// A pushed version closes it without a call when nothing of it is in flight. Used traffic starts anew only by the operation for it.
+fn may_be_superseded(version: i64, kind: &OperationKind, applied_version: i64) -> bool {
+    !matches!(kind, OperationKind::Reconcile | OperationKind::ResetTraffic) && version <= applied_version
 }

@@ -24,7 +24,7 @@ fn the_end_shown_is_the_paid_end_plus_grace() {
     let desired = folded(live_and([])).desired_at(at(0)).expect("due");
     assert_eq!((desired.version, desired.expire_at), (1, at(33 * DAY)));
     assert_eq!(desired.limits, terms(30, 3).limits);
-    assert!(!desired.reset_traffic);
+    assert_eq!((desired.reset_traffic, desired.opens), (None, true));
     assert_eq!(Entitlement::default().desired_at(at(0)), None);
 }
 
@@ -54,7 +54,7 @@ fn traffic_starts_anew_once_for_every_extension_not_shown_yet() {
     let resets = |events| {
         folded(events)
             .desired_at(at(5 * DAY))
-            .is_some_and(|desired| desired.reset_traffic)
+            .is_some_and(|desired| desired.reset_traffic.is_some())
     };
     assert!(resets(extended_and([])));
     assert!(resets(extended_and([applied(1, 10)])));

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::*;
+use crate::entitlement::Access;
 use crate::{
     entitlement::{
         Agreed, DesiredState, Difference, DriftKind, Observed, Side,
@@ -42,7 +43,9 @@ fn any_desired() -> impl Strategy<Value = DesiredState> {
                 squads,
             }
             .normalised(),
-            reset_traffic: false,
+            access: Access::Open,
+            opens: false,
+            reset_traffic: None,
         })
 }
 

@@ -33,6 +33,7 @@ struct Inside {
     always: Option<PanelError>,
     writes: Vec<String>,
     resets: u32,
+    now: Timestamp,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -96,6 +97,7 @@ impl FakePanel {
                 device_limit: None,
                 squads: Vec::new(),
                 description: description.map(str::to_owned),
+                traffic_reset_at: None,
             },
         );
         id
@@ -105,6 +107,18 @@ impl FakePanel {
     pub(crate) fn give_away(&self, id: i64, username: &str) {
         if let Some(user) = self.0.lock().unwrap().users.get_mut(&id) {
             username.clone_into(&mut user.username);
+        }
+    }
+
+    /// The panel's own clock.
+    pub(crate) fn set_clock(&self, now: Timestamp) {
+        self.0.lock().unwrap().now = now;
+    }
+
+    /// What somebody does at the panel by hand.
+    pub(crate) fn set_status(&self, id: i64, status: RemoteStatus) {
+        if let Some(user) = self.0.lock().unwrap().users.get_mut(&id) {
+            user.status = status;
         }
     }
 
@@ -198,8 +212,12 @@ impl PanelWriter for FakePanel {
                 device_limit: None,
                 squads: Vec::new(),
                 description: Some(description),
+                traffic_reset_at: None,
             };
             apply(&mut user, &push);
+            if push.shut {
+                user.status = RemoteStatus::Disabled;
+            }
             inside.users.insert(user.id, user.clone());
             Ok(user)
         })
@@ -219,8 +237,13 @@ impl PanelWriter for FakePanel {
     async fn reset_traffic(&self, id: i64) -> Result<RemoteUser, PanelError> {
         self.change(format!("reset {id}"), move |inside| {
             inside.resets += 1;
+            let now = inside.now;
             let user = inside.users.get_mut(&id).ok_or_else(missing)?;
             user.used_traffic_bytes = 0;
+            user.traffic_reset_at = Some(now);
+            if user.status == RemoteStatus::Limited {
+                user.status = RemoteStatus::Active;
+            }
             Ok(user.clone())
         })
         .await
