@@ -67,11 +67,7 @@ where
         }
         line.insert("level".to_owned(), event.metadata().level().as_str().into());
         line.insert("target".to_owned(), event.metadata().target().into());
-        for span in context
-            .event_scope(event)
-            .into_iter()
-            .flat_map(Scope::from_root)
-        {
+        for span in context.event_scope(event).into_iter().flat_map(Scope::from_root) {
             if let Some(fields) = span.extensions().get::<Fields>() {
                 extend(&mut line, &fields.0);
             }

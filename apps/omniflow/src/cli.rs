@@ -1,12 +1,14 @@
 //! The command line: names, help texts, exit codes.
 
+mod chaos;
+mod entitlements;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-mod chaos;
-
 pub use chaos::ChaosArgs;
+pub use entitlements::{EntitlementsCommand, Most, PauseArgs};
 
 /// Sell subscriptions on a Remnawave panel: orders, payments, access and digital goods, once each.
 #[derive(Debug, Parser)]
@@ -67,6 +69,9 @@ pub enum Command {
     /// Digital goods deliveries that wait for a person.
     #[command(subcommand)]
     Deliveries(DeliveriesCommand),
+    /// Entitlements: look at one, change it, pause it.
+    #[command(subcommand)]
+    Entitlements(EntitlementsCommand),
     /// Settings.
     #[command(subcommand)]
     Config(ConfigCommand),

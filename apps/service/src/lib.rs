@@ -10,6 +10,7 @@ mod cancel_order;
 pub mod catalog;
 mod cursor;
 pub mod delivery;
+pub mod entitlements;
 mod error;
 mod expire_orders;
 pub mod fulfillment;
@@ -30,6 +31,7 @@ pub mod webhooks;
 pub use answers::Done;
 pub use caller::Caller;
 pub use cursor::Cursor;
+pub use entitlements::{AcceptedOperation, ChangeEntitlement, ChangeRequest, EntitlementView};
 pub use error::{Error, Refusal, Severity};
 pub use expire_orders::ExpireReport;
 pub use operators::{

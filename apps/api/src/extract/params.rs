@@ -6,7 +6,7 @@ use axum::{
     extract::{FromRequestParts, Path, Query},
     http::{StatusCode, request::Parts},
 };
-use domain::ids::{IntentId, OperationId, OrderId};
+use domain::ids::{EntitlementId, IntentId, OperationId, OrderId};
 use serde::de::DeserializeOwned;
 
 use crate::problem::Problem;
@@ -27,6 +27,10 @@ impl Named for IntentId {
 
 impl Named for OperationId {
     const CODE: &'static str = "invalid_operation";
+}
+
+impl Named for EntitlementId {
+    const CODE: &'static str = "invalid_entitlement";
 }
 
 /// A row of the queue.

@@ -4,6 +4,7 @@ mod audit;
 mod catalog;
 mod dead_letters;
 mod deliveries;
+mod entitlements;
 mod jobs;
 mod operations;
 mod orders;
@@ -59,6 +60,10 @@ pub(crate) fn documented() -> OpenApiRouter<ApiState> {
         .routes(routes!(audit::export))
         .routes(routes!(outbox::backlog))
         .routes(routes!(deliveries::resolve))
+        .routes(routes!(entitlements::get))
+        .routes(routes!(entitlements::change))
+        .routes(routes!(entitlements::pause))
+        .routes(routes!(entitlements::resume))
         .routes(routes!(webhooks::receive))
         .routes(routes!(catalog::plans))
 }

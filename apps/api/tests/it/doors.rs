@@ -44,6 +44,19 @@ const GUARDED: &[(&str, &str)] = &[
         "POST",
         "/v1/admin/deliveries/01960000-0000-7000-8000-000000000001/resolve",
     ),
+    ("GET", "/v1/admin/entitlements/01960000-0000-7000-8000-000000000001"),
+    (
+        "POST",
+        "/v1/admin/entitlements/01960000-0000-7000-8000-000000000001/operations",
+    ),
+    (
+        "POST",
+        "/v1/admin/entitlements/01960000-0000-7000-8000-000000000001/pause",
+    ),
+    (
+        "POST",
+        "/v1/admin/entitlements/01960000-0000-7000-8000-000000000001/resume",
+    ),
 ];
 
 #[tokio::test]

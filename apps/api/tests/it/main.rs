@@ -5,6 +5,7 @@ mod bodies;
 mod catalog;
 mod cryptopay;
 mod doors;
+mod entitlements;
 mod golden;
 mod health;
 mod jobs;

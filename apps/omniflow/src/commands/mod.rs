@@ -8,6 +8,7 @@ mod db;
 mod deliveries;
 mod demo;
 mod doctor;
+mod entitlements;
 mod events;
 mod jobs;
 mod operations;
@@ -77,6 +78,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Operations(command) => block_on(operations::run(command, config, dir)),
         Command::Audit(command) => block_on(audit::run(command, config, dir)),
         Command::Deliveries(command) => block_on(deliveries::run(command, config, dir)),
+        Command::Entitlements(command) => block_on(entitlements::run(command, config, dir)),
         Command::Config(_) | Command::Completions { .. } | Command::Man => Ok(ExitCode::SUCCESS),
         // Nothing of the settings reaches a storm or a benchmark but where the server programs are.
         Command::Chaos(args) => block_on(chaos::run(args, config)),

@@ -152,7 +152,13 @@ impl Handler<FulfillmentArgs> for FulfillmentJobs {
 
     async fn run(&self, run: Run, args: FulfillmentArgs) -> Result<Outcome, Failure> {
         let id = args.operation_id;
-        metered(KIND, &run, About::Operation(id), Box::pin(self.attempt(run.clone(), args))).await
+        metered(
+            KIND,
+            &run,
+            About::Operation(id),
+            Box::pin(self.attempt(run.clone(), args)),
+        )
+        .await
     }
 }
 

@@ -111,7 +111,13 @@ impl Handler<PeriodicArgs> for PeriodicJobs {
 
     async fn run(&self, run: Run, args: PeriodicArgs) -> Result<Outcome, Failure> {
         let task = args.task.clone();
-        metered(KIND, &run, About::Pass(&task), Box::pin(self.attempt(run.clone(), args))).await
+        metered(
+            KIND,
+            &run,
+            About::Pass(&task),
+            Box::pin(self.attempt(run.clone(), args)),
+        )
+        .await
     }
 }
 

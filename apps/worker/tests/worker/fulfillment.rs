@@ -240,6 +240,8 @@ async fn an_unsupported_operation_fails_for_good_once() {
         ("failed", Some("unsupported_operation"))
     );
     assert!(stage.panel.writes().is_empty());
+    assert_eq!(stage.job_state(paid.operation_id).await, "cancelled");
+    assert_eq!(stage.count("select count(*) from operator_notices").await, 1);
     let report = stage.fulfillment.revive().await.unwrap();
     assert_eq!(report.found, 0, "never revived");
     assert_eq!(stage.count("select count(*) from dead_letters").await, 1);
@@ -263,6 +265,10 @@ async fn a_stream_that_cannot_be_read_fails_its_operation_visibly() {
     assert_eq!(
         (failed.status.as_str(), failed.last_error_code.as_deref()),
         ("failed", Some("invalid_desired_state"))
+    );
+    assert_eq!(
+        failed.attempt_count, 1,
+        "one attempt, because twelve would find the same"
     );
     assert_eq!(stage.job_state(paid.operation_id).await, "cancelled");
     assert_eq!(stage.count("select count(*) from operator_notices").await, 1);

@@ -7,10 +7,12 @@
     reason = "a test whose ground is missing has nothing better to say"
 )]
 
+mod changes;
 mod dead_letters;
 mod fulfillment;
 mod goods;
 mod operators;
+mod planned;
 mod retries;
 mod running;
 mod storm;

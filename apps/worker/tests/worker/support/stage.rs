@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use domain::{
-    entitlement::{self, Entitlement, OpenOperation, OperationKind},
-    ids::{CustomerId, EntitlementId, OperationId, OrderId, PlanVersionId, SubscriptionId},
+    entitlement::{self, Asked, Entitlement, OpenOperation, OperationKind},
+    ids::{CustomerId, EntitlementId, IdempotencyKey, OperationId, OrderId, PlanVersionId, SubscriptionId},
     log::Metadata,
     money::Currency,
     order::{self, Item, Operation, Order},
@@ -16,7 +16,11 @@ use ports::{
     ids::{Ids, SystemIds},
 };
 use queue::{Failure, FulfillmentArgs, Handler, JobClient, Outcome, Run};
-use service::{Service, fulfillment::Fulfillment};
+use service::{
+    Caller, KeyedRequest, Service,
+    entitlements::{ChangeEntitlement, ChangeRequest},
+    fulfillment::Fulfillment,
+};
 use sqlx::PgPool;
 use store::{NewOperation, PoolOptions, Store, StreamId};
 use tests::TestDb;
@@ -60,6 +64,7 @@ impl Stage {
         let queue = JobClient::new(pool.clone());
         let clock = ManualClock::at("2026-03-01T12:00:00Z".parse().unwrap());
         let panel = FakePanel::default();
+        panel.set_clock(clock.now());
         let fulfillment = Fulfillment::new(
             store.clone(),
             queue.clone(),
@@ -223,12 +228,47 @@ impl Stage {
             effective_at,
         });
         uow.commit().await.unwrap();
-        // No publisher runs here: what it would insert is inserted.
+        self.publish(paid.operation_id).await;
+    }
+
+    /// No publisher runs here: what it would insert is inserted.
+    async fn publish(&self, operation_id: Uuid) {
         sqlx::query("update outbox set published_at = now() where published_at is null")
             .execute(&self.pool)
             .await
             .unwrap();
-        self.enqueue(paid.operation_id).await;
+        self.enqueue(operation_id).await;
+    }
+
+    /// What an operator asks for, at once.
+    pub(crate) async fn ask(&self, paid: Paid, asked: Asked) -> Uuid {
+        self.open(paid, ChangeRequest::Change(asked), None).await
+    }
+
+    /// As [`Self::ask`], perhaps for later.
+    pub(crate) async fn open(&self, paid: Paid, request: ChangeRequest, effective_at: Option<Timestamp>) -> Uuid {
+        let change = ChangeEntitlement {
+            entitlement_id: EntitlementId::new(paid.entitlement_id),
+            request,
+            effective_at,
+            reason: Some("a test".to_owned()),
+        };
+        let key = IdempotencyKey::parse(&SystemIds.next().to_string()).unwrap();
+        let key = KeyedRequest::new("operator:test", key, "POST /test", &change).unwrap();
+        let caller = Caller::new("operator:1", "test");
+        let done = self.service().change_entitlement(&caller, &key, &change).await.unwrap();
+        self.publish(done.value.id).await;
+        done.value.id
+    }
+
+    /// The jobs of another process: no pause that the panel asked for is remembered.
+    pub(crate) fn fresh_jobs(&self) -> FreshJobs {
+        FreshJobs(FulfillmentJobs::new(
+            self.fulfillment.clone(),
+            Arc::new(self.panel.clone()),
+            PanelPause::default(),
+            Arc::new(self.clock.clone()),
+        ))
     }
 
     pub(crate) async fn enqueue(&self, operation_id: Uuid) -> i64 {
@@ -315,6 +355,19 @@ impl Stage {
         .fetch_one(&self.pool)
         .await
         .unwrap()
+    }
+}
+
+/// See [`Stage::fresh_jobs`].
+pub(crate) struct FreshJobs(FulfillmentJobs);
+
+impl FreshJobs {
+    /// As [`Stage::run`].
+    pub(crate) async fn run_on(&self, stage: &Stage, operation_id: Uuid) -> Result<Outcome, Failure> {
+        let run = stage.fetch(operation_id).await;
+        let ended = self.0.run(run.clone(), FulfillmentArgs { operation_id }).await;
+        stage.settle(&run, &ended).await;
+        ended
     }
 }
 
