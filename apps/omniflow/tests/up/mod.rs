@@ -8,6 +8,7 @@ mod process;
 mod readers;
 mod refusals;
 mod restarts;
+mod runbooks;
 mod strangers;
 mod telemetry;
 mod told;

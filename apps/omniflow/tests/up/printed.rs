@@ -7,7 +7,7 @@ use std::{
 
 use telemetry::registry::{Kind, METRICS};
 
-use crate::telemetry::{Running, SOON};
+use crate::up::telemetry::{Running, SOON};
 
 /// Reported only when something goes wrong that this run does not do; their own tests make it go wrong.
 const RARE: &[&str] = &[

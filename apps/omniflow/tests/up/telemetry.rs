@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use tests::TestDb;
 use uuid::Uuid;
 
-use crate::{
+use crate::up::{
     collector::Collector,
     printed::every_metric,
     process::{Process, Start},

@@ -5,7 +5,7 @@ use std::path::Path;
 use omniflow::driver::Bought;
 use serde_json::{Value, json};
 
-use crate::telemetry::{TOKEN, TRACE};
+use crate::up::telemetry::{TOKEN, TRACE};
 
 /// Lines inside a job's run name the job, its kind, what it is about, its request and its trace.
 pub(crate) fn told_what_they_belong_to(log: &str, order: &Bought) {

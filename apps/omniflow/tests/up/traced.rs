@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use omniflow::driver::Bought;
 
-use crate::{
+use crate::up::{
     collector::Exported,
     telemetry::{CALLER, CREDENTIALS, Running, SOON, TRACE},
 };
