@@ -4,4 +4,4 @@ mod load;
 mod read;
 
 pub(crate) use load::{Found, MOST_STREAMS, StreamRow, Wanted, load};
-pub use read::{StoredEvent, read_last, read_range, read_stream};
+pub use read::{StoredEvent, read_facts, read_last, read_range, read_stream};

@@ -102,22 +102,3 @@ pub async fn release(executor: impl PgExecutor<'_>, request: &KeyedRequest) -> R
     .await?;
     Ok(())
 }
-
-/// Removes answers older than `age`; at most `limit` at once. Order keys live in the streams for ever, so nothing is forgotten.
-///
-/// # Errors
-/// [`StoreError::Unavailable`] and the like.
-pub async fn prune(executor: impl PgExecutor<'_>, age: Duration, limit: i64) -> Result<u64, StoreError> {
-    let age = PgInterval::try_from(age).map_err(|reason| StoreError::corrupt("a retention", reason))?;
-    let pruned = sqlx::query!(
-        "delete from idempotency_keys where (principal, key) in (
-            select principal, key from idempotency_keys
-            where created_at < clock_timestamp() - $1::interval and coalesce(claimed_until, '-infinity') < clock_timestamp()
-            limit $2)",
-        age,
-        limit
-    )
-    .execute(executor)
-    .await?;
-    Ok(pruned.rows_affected())
-}

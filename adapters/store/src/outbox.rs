@@ -277,22 +277,6 @@ pub async fn retry_in(connection: &mut PgConnection, stream: Option<&str>) -> Re
     Ok(due.rows_affected())
 }
 
-/// Removes at most `limit` rows published longer ago than `age_days`. Rows that are not published are never touched.
-///
-/// # Errors
-/// What the database says.
-pub async fn prune(pool: &PgPool, age_days: i32, limit: i64) -> Result<u64, StoreError> {
-    let gone = sqlx::query!(
-        "delete from outbox where id in (
-            select id from outbox where published_at < clock_timestamp() - make_interval(days => $1) order by id limit $2)",
-        age_days,
-        limit
-    )
-    .execute(pool)
-    .await?;
-    Ok(gone.rows_affected())
-}
-
 /// Gives parked rows without a block their block back, due at once: somebody removed it by hand, and nothing would ever free them.
 ///
 /// # Errors

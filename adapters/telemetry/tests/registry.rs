@@ -15,9 +15,6 @@ const AWAITED: &[&str] = &[
     "omniflow_notices",
     "omniflow_notices_total",
     "omniflow_panel_webhooks_total",
-    "omniflow_pass_duration_seconds",
-    "omniflow_pass_last_success_timestamp_seconds",
-    "omniflow_pass_rows_total",
     "omniflow_telegram_sends_total",
 ];
 

@@ -1,14 +1,22 @@
 //! The command line: names, help texts, exit codes.
 
+mod audit;
 mod chaos;
+mod deliveries;
 mod entitlements;
+mod operations;
+mod passes;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use audit::{AuditCommand, AuditFilter};
 pub use chaos::ChaosArgs;
+pub use deliveries::{DeliveriesCommand, VerdictArg};
 pub use entitlements::{EntitlementsCommand, Most, PauseArgs};
+pub use operations::{OperationChange, OperationsCommand};
+pub use passes::PassesCommand;
 
 /// Sell subscriptions on a Remnawave panel: orders, payments, access and digital goods, once each.
 #[derive(Debug, Parser)]
@@ -66,7 +74,10 @@ pub enum Command {
     /// The audit trail: who did what by hand.
     #[command(subcommand)]
     Audit(AuditCommand),
-    /// Digital goods deliveries that wait for a person.
+    /// Periodic passes: when each ran last and how it ended; run one now.
+    #[command(subcommand)]
+    Passes(PassesCommand),
+    /// Digital goods deliveries: what is owed, what waits for a person, and what is decided about it.
     #[command(subcommand)]
     Deliveries(DeliveriesCommand),
     /// Entitlements: look at one, change it, pause it.
@@ -291,146 +302,6 @@ pub struct JobChange {
     pub operator: String,
 }
 
-/// `operations …`
-#[derive(Debug, Subcommand)]
-pub enum OperationsCommand {
-    /// Operations, newest first; without --status the failed ones: the dead letters.
-    List {
-        /// pending, running, retrying, succeeded, failed, cancelled, or all.
-        #[arg(long, default_value = "failed")]
-        status: String,
-        /// Only of this kind, such as create.
-        #[arg(long)]
-        operation: Option<String>,
-        /// Only of this entitlement.
-        #[arg(long)]
-        entitlement: Option<uuid::Uuid>,
-        /// How many.
-        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
-        limit: u32,
-        /// Where the page before ended, as it said.
-        #[arg(long)]
-        cursor: Option<String>,
-        /// Print JSON instead of text.
-        #[arg(long)]
-        json: bool,
-    },
-    /// One operation with the history of its attempts.
-    Show {
-        /// Its id.
-        id: uuid::Uuid,
-        /// Print JSON instead of text.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Give a failed operation a new budget; its job is there at once.
-    Retry(OperationChange),
-    /// Give an operation up that has not succeeded. What it was to bring about is applied by the next reconcile.
-    Cancel(OperationChange),
-}
-
-/// A person's change of an operation.
-#[derive(Debug, Args)]
-pub struct OperationChange {
-    /// Its id.
-    pub id: uuid::Uuid,
-    /// Why; kept for ever.
-    #[arg(long)]
-    pub reason: String,
-    /// Who decides.
-    #[arg(long)]
-    pub operator: String,
-    /// Print JSON instead of text.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `audit …`
-#[derive(Debug, Subcommand)]
-pub enum AuditCommand {
-    /// Records, newest first.
-    List {
-        /// Which records.
-        #[command(flatten)]
-        filter: AuditFilter,
-        /// How many.
-        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
-        limit: u32,
-        /// Where the page before ended, as it said.
-        #[arg(long)]
-        cursor: Option<String>,
-        /// Print JSON instead of text.
-        #[arg(long)]
-        json: bool,
-    },
-    /// At most 10 000 records as CSV, safe to open in a spreadsheet. That somebody took them out is a record, too.
-    Export {
-        /// Which records.
-        #[command(flatten)]
-        filter: AuditFilter,
-        /// Who takes them out.
-        #[arg(long)]
-        operator: String,
-    },
-}
-
-/// Which records of the audit trail.
-#[derive(Debug, Args)]
-pub struct AuditFilter {
-    /// authentication, authorization, configuration, customer, financial, support, marketing, system or risk.
-    #[arg(long)]
-    pub category: Option<String>,
-    /// success, failure or denied.
-    #[arg(long)]
-    pub outcome: Option<String>,
-    /// Name of the token, the person or the program.
-    #[arg(long)]
-    pub actor: Option<String>,
-    /// Such as panel.fulfillment.retried.
-    #[arg(long)]
-    pub action: Option<String>,
-    /// Id of what was acted upon.
-    #[arg(long)]
-    pub target: Option<String>,
-    /// Not before (RFC 3339).
-    #[arg(long)]
-    pub from: Option<chrono::DateTime<chrono::Utc>>,
-    /// Before, not at (RFC 3339).
-    #[arg(long)]
-    pub to: Option<chrono::DateTime<chrono::Utc>>,
-    /// Oldest first.
-    #[arg(long)]
-    pub ascending: bool,
-}
-
-/// `deliveries …`
-#[derive(Debug, Subcommand)]
-pub enum DeliveriesCommand {
-    /// Settle a parked delivery: a person found out whether the goods arrived.
-    Resolve {
-        /// The goods order.
-        order_id: uuid::Uuid,
-        /// What was found out.
-        #[arg(long, value_enum)]
-        verdict: VerdictArg,
-        /// Why it is certain; kept for ever.
-        #[arg(long)]
-        reason: String,
-        /// Who decides.
-        #[arg(long)]
-        operator: String,
-    },
-}
-
-/// What a person found out.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum VerdictArg {
-    /// The customer has the goods.
-    Delivered,
-    /// The customer has nothing: the price is owed back.
-    NotDelivered,
-}
-
 /// `config …`
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
@@ -461,6 +332,9 @@ pub struct BenchArgs {
     /// Events in the log, for replay and rebuild.
     #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u32).range(1_000..=20_000_000))]
     pub events: u32,
+    /// Rows to remove of each table, for retention.
+    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1_000..=20_000_000))]
+    pub rows: u32,
     /// Print one JSON object a scenario.
     #[arg(long)]
     pub json: bool,
@@ -481,6 +355,8 @@ pub enum Scenario {
     Replay,
     /// Building a read model from the log.
     Rebuild,
+    /// Removing rows that nobody needs any more; always one JSON object.
+    Retention,
     /// The other process of `latency`, which starts it itself.
     #[value(hide = true)]
     LatencyWorker,

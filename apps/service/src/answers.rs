@@ -1,5 +1,6 @@
 //! Answers to keyed requests: made once, stored with the effect, given again to every repeat.
 
+use domain::ids::OrderId;
 use serde::{Serialize, de::DeserializeOwned};
 use store::{KeyedRequest, Loaded, StoreError, StoredAnswer, UnitOfWork};
 
@@ -20,6 +21,15 @@ pub struct Done<T> {
 pub(crate) enum Turn<T> {
     Fresh(Box<UnitOfWork>),
     Answered(Done<T>),
+}
+
+/// The order that a request placed long ago, where retention left nothing else of its answer.
+pub(crate) fn placed_order(loaded: &Loaded) -> Option<OrderId> {
+    let Loaded::Answered(answer) = loaded else {
+        return None;
+    };
+    let id = answer.body.get(store::retention::PLACED_ORDER)?.as_str()?;
+    id.parse::<uuid::Uuid>().ok().map(OrderId::new)
 }
 
 /// Sorts what a keyed load found.

@@ -22,6 +22,7 @@ pub mod passes;
 pub mod payments;
 pub mod place_order;
 mod providers;
+pub mod retention;
 pub mod retry;
 mod service;
 mod settlement;
@@ -35,8 +36,9 @@ pub use entitlements::{AcceptedOperation, ChangeEntitlement, ChangeRequest, Enti
 pub use error::{Error, Refusal, Severity};
 pub use expire_orders::ExpireReport;
 pub use operators::{
-    AuditRow, AuditSearch, Backlog, Cancellation, DeadLetterReport, DeadLetterRow, DeadLetterSearch, DeliveryView,
-    HistoryView, OperationRow, OperationSearch, OperationView, Page, ResolveDelivery,
+    AuditRow, AuditSearch, Backlog, CancelDelivery, Cancellation, DeadLetterReport, DeadLetterRow, DeadLetterSearch,
+    DeliveryDetail, DeliveryStep, DeliveryView, HistoryView, OperationRow, OperationSearch, OperationView, Page,
+    ResolveDelivery,
 };
 pub use place_order::{PlaceOrder, RecipientIn, Wanted};
 pub use providers::{GoodsProviders, PaymentProviders};

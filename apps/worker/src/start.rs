@@ -4,16 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use ports::panel::PanelWriter;
 use queue::{Handlers, JobClient, Pass, QueueError, QueueSizes, Running, Timing, WorkerOptions};
-use service::{
-    Service,
-    delivery::{Deliveries, SpendCeiling},
-    fulfillment::Fulfillment,
-};
+use service::{Service, delivery::SpendCeiling};
 
 use crate::{
     PanelPause,
     jobs::{FulfillmentJobs, GoodsJobs, PeriodicJobs},
-    passes::{PassParts, TABLE},
+    passes::{self, PassParts, PassSettings},
 };
 
 /// What a worker works with.
@@ -25,6 +21,8 @@ pub struct Parts {
     pub panel: Arc<dyn PanelWriter>,
     /// What may be spent at a goods provider; `None` is no limit.
     pub ceiling: Option<SpendCeiling>,
+    /// What the installation chose about its passes.
+    pub passes: PassSettings,
 }
 
 /// How a worker works.
@@ -70,7 +68,7 @@ impl Worker {
         let queue = service
             .queue()
             .ok_or_else(|| QueueError::Configuration("a worker needs a client of the queue".to_owned()))?;
-        let handlers = handlers(parts, queue)?;
+        let handlers = handlers(parts, &settings.id)?;
         let kinds = handlers.kinds();
         let options = WorkerOptions {
             id: settings.id,
@@ -78,8 +76,8 @@ impl Worker {
             sizes: settings.sizes,
             timing: settings.timing,
             grace: settings.grace,
-            passes: TABLE
-                .iter()
+            passes: passes::table(&parts.passes)
+                .into_iter()
                 .map(|entry| Pass {
                     name: entry.name,
                     every: entry.interval,
@@ -107,10 +105,28 @@ impl Worker {
     /// [`QueueError`] when it stopped before.
     pub async fn ready(&mut self) -> Result<(), QueueError> {
         self.running.ready().await?;
+        self.tell_last_successes().await;
         for kind in self.unhandled_kinds().await? {
             tracing::warn!(kind, "jobs of a kind that this version does not know are waiting");
         }
         Ok(())
+    }
+
+    /// A worker that has just started knows from the ledger when passes went well last; without that an alert would wait for their next run.
+    async fn tell_last_successes(&self) {
+        let runs = match store::pass_runs::list(self.queue.pool()).await {
+            Ok(runs) => runs,
+            Err(error) => {
+                tracing::warn!(code = error.code(), "the ledger of passes was not read");
+                return;
+            }
+        };
+        for entry in passes::TABLE {
+            let last = runs.iter().find(|run| run.task == entry.name);
+            let begun = last.and_then(|run| run.last_success_at).map_or(0, |at| at.timestamp());
+            metrics::gauge!("omniflow_pass_last_success_timestamp_seconds", "task" => entry.name)
+                .set(passes::unix_seconds(begun));
+        }
     }
 
     /// Kinds of waiting jobs that this version cannot run: somebody went back to it, or starts it too early.
@@ -155,28 +171,21 @@ impl KnownKinds {
     }
 }
 
-fn handlers(parts: &Parts, queue: &JobClient) -> Result<Handlers, QueueError> {
+fn handlers(parts: &Parts, id: &str) -> Result<Handlers, QueueError> {
     let service = &parts.service;
-    let (store, clock, ids) = (service.store().clone(), service.clock(), service.ids());
-    let fulfillment = Fulfillment::new(store.clone(), queue.clone(), Arc::clone(clock), Arc::clone(ids));
-    let deliveries =
-        Deliveries::new(store, queue.clone(), Arc::clone(clock), service.goods().clone()).with_ceiling(parts.ceiling);
+    let passes = PassParts::new(service, parts.ceiling, parts.passes, id)?;
     let mut handlers = Handlers::new();
     handlers.add(FulfillmentJobs::new(
-        fulfillment.clone(),
+        passes.fulfillment.clone(),
         Arc::clone(&parts.panel),
         PanelPause::default(),
-        Arc::clone(clock),
+        Arc::clone(service.clock()),
     ))?;
     handlers.add(GoodsJobs::new(
-        deliveries.clone(),
+        passes.deliveries.clone(),
         service.goods().clone(),
         service.goods_enabled(),
     ))?;
-    handlers.add(PeriodicJobs::new(PassParts {
-        service: service.clone(),
-        fulfillment,
-        deliveries,
-    }))?;
+    handlers.add(PeriodicJobs::new(passes))?;
     Ok(handlers)
 }

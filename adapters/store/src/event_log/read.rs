@@ -2,11 +2,15 @@
 //!
 //! Not for projections: these read behind the fence. A page read here may miss a position that commits later.
 
-use domain::time::Timestamp;
+use domain::{aggregate::Decide, time::Timestamp};
 use serde_json::Value;
 use sqlx::PgExecutor;
+use uuid::Uuid;
 
-use crate::StoreError;
+use crate::{
+    StoreError,
+    codec::{Decoder, Stored},
+};
 
 /// An event as its row holds it, before upcasting.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,4 +100,29 @@ pub async fn read_stream(
     .fetch_all(executor)
     .await?;
     Ok(events)
+}
+
+/// The first `limit` events of one stream as today's code reads them, for those who show what happened.
+///
+/// # Errors
+/// [`StoreError::Unavailable`] and the like; [`StoreError::Corrupt`] for an event that cannot be read.
+pub async fn read_facts<A: Decide>(
+    executor: impl PgExecutor<'_>,
+    id: Uuid,
+    limit: i64,
+) -> Result<Vec<A::Event>, StoreError> {
+    let decoder = Decoder::<A>::default();
+    let stored = read_stream(executor, A::TYPE, &id.to_string(), 0, limit).await?;
+    stored
+        .iter()
+        .map(|event| {
+            decoder.decode(Stored {
+                aggregate_id: &event.aggregate_id,
+                sequence: event.sequence,
+                event_type: &event.event_type,
+                event_version: &event.event_version,
+                payload: &event.payload.to_string(),
+            })
+        })
+        .collect()
 }

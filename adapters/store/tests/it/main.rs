@@ -10,6 +10,7 @@ mod fence;
 mod fence_load;
 mod inspection;
 mod migration;
+mod retention;
 mod session;
 mod support;
 mod trace;

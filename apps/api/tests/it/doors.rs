@@ -40,6 +40,8 @@ const GUARDED: &[(&str, &str)] = &[
     ("GET", "/v1/admin/audit"),
     ("GET", "/v1/admin/audit/export"),
     ("GET", "/v1/admin/outbox"),
+    ("GET", "/v1/admin/deliveries"),
+    ("GET", "/v1/admin/deliveries/01960000-0000-7000-8000-000000000001"),
     (
         "POST",
         "/v1/admin/deliveries/01960000-0000-7000-8000-000000000001/resolve",
@@ -56,6 +58,10 @@ const GUARDED: &[(&str, &str)] = &[
     (
         "POST",
         "/v1/admin/entitlements/01960000-0000-7000-8000-000000000001/resume",
+    ),
+    (
+        "POST",
+        "/v1/admin/deliveries/01960000-0000-7000-8000-000000000001/cancel",
     ),
 ];
 

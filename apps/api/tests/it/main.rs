@@ -4,6 +4,7 @@
 mod bodies;
 mod catalog;
 mod cryptopay;
+mod deliveries;
 mod doors;
 mod entitlements;
 mod golden;

@@ -14,6 +14,7 @@ mod jobs;
 mod operations;
 mod operator;
 mod outbox;
+mod passes;
 mod projections;
 mod sandbox;
 mod settings;
@@ -77,6 +78,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Jobs(command) => block_on(jobs::run(command, config, dir)),
         Command::Operations(command) => block_on(operations::run(command, config, dir)),
         Command::Audit(command) => block_on(audit::run(command, config, dir)),
+        Command::Passes(command) => block_on(passes::run(command, config, dir)),
         Command::Deliveries(command) => block_on(deliveries::run(command, config, dir)),
         Command::Entitlements(command) => block_on(entitlements::run(command, config, dir)),
         Command::Config(_) | Command::Completions { .. } | Command::Man => Ok(ExitCode::SUCCESS),

@@ -61,6 +61,7 @@ pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCod
         following,
         sizes,
         ceiling: config.spending.ceiling(),
+        passes: config.passes,
         id: process_id("worker"),
     };
     let known = run_worker(&mut running, &core, parts).await?;

@@ -118,6 +118,41 @@ pub const KEYS: &[Key] = &[
         Some("12"),
         "Size of the pool that `api` runs its commands and reads on.",
     ),
+    key(
+        "APP_RETENTION_INTERVAL_HOURS",
+        Some("1"),
+        "Hours from one removal of rows that are no longer needed to the next. Events, money and decisions of people are never removed.",
+    ),
+    key(
+        "APP_RETENTION_OUTBOX_DAYS",
+        Some("7"),
+        "Days that outbox rows stay after they were handed over; 0 removes them with the next pass.",
+    ),
+    key(
+        "APP_RETENTION_DRIFT_DAYS",
+        Some("90"),
+        "Days that a drift stays after it was resolved.",
+    ),
+    key(
+        "APP_RETENTION_RECONCILE_DAYS",
+        Some("7"),
+        "Days that a finished comparison with the panel stays, with its attempts; at least 1.",
+    ),
+    key(
+        "APP_RETENTION_ATTEMPT_DAYS",
+        Some("90"),
+        "Days that attempts of operations that ended well stay. Those of failed ones stay for good.",
+    ),
+    key(
+        "APP_RETENTION_ANSWER_DAYS",
+        Some("30"),
+        "Days that an answer to a keyed request can be repeated word for word; at least 1. The key of an order is never forgotten.",
+    ),
+    key(
+        "APP_RETENTION_NOTICE_DAYS",
+        Some("90"),
+        "Days that operator notices stay after they were sent, suppressed or given up.",
+    ),
     key("APP_METRICS_ENABLED", Some("true"), "Whether /metrics is served."),
     key(
         "APP_LOG_FORMAT",

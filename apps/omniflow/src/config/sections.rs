@@ -5,6 +5,8 @@ use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, str::FromStr, t
 use domain::money::Currency;
 use secrets::{DataKey, Secret};
 use service::delivery::SpendCeiling;
+use store::retention::Keep;
+use worker::passes::PassSettings;
 
 use super::{Invalid, KEYS, Traces, Vars, traces};
 
@@ -27,6 +29,8 @@ pub struct Config {
     pub goods: Option<Goods>,
     /// Ceiling at the gateway.
     pub spending: Spending,
+    /// How passes work.
+    pub passes: PassSettings,
     /// Plans and goods on sale.
     pub catalog_file: Option<PathBuf>,
     /// Sizes of the queues.
@@ -175,6 +179,7 @@ impl Config {
             cryptobot: cryptobot(vars),
             goods: goods(vars),
             spending: spending(vars),
+            passes: passes(vars),
             catalog_file: vars.text("APP_CATALOG_FILE").map(PathBuf::from),
             queues: Queues {
                 critical: between(vars, "APP_QUEUE_CRITICAL_WORKERS", 1, 200),
@@ -285,6 +290,24 @@ fn spending(vars: &Vars) -> Spending {
     Spending {
         limit_minor: (limit > 0).then_some(limit),
         window: Duration::from_secs(between(vars, "APP_GOODS_SPEND_WINDOW_SECONDS", 1, 31_536_000)),
+    }
+}
+
+/// A century: beyond it nobody means what they say.
+const MOST_DAYS: u32 = 36_500;
+
+fn passes(vars: &Vars) -> PassSettings {
+    let hours: u64 = between(vars, "APP_RETENTION_INTERVAL_HOURS", 1, 168);
+    PassSettings {
+        retention_every: Duration::from_secs(hours.saturating_mul(3_600)),
+        keep: Keep {
+            outbox_days: between(vars, "APP_RETENTION_OUTBOX_DAYS", 0, MOST_DAYS),
+            drift_days: between(vars, "APP_RETENTION_DRIFT_DAYS", 0, MOST_DAYS),
+            reconcile_days: between(vars, "APP_RETENTION_RECONCILE_DAYS", 1, MOST_DAYS),
+            attempt_days: between(vars, "APP_RETENTION_ATTEMPT_DAYS", 0, MOST_DAYS),
+            answer_days: between(vars, "APP_RETENTION_ANSWER_DAYS", 1, MOST_DAYS),
+            notice_days: between(vars, "APP_RETENTION_NOTICE_DAYS", 0, MOST_DAYS),
+        },
     }
 }
 

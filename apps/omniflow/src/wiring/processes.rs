@@ -16,7 +16,7 @@ use store::PoolOptions;
 use telemetry::Metrics;
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
-use worker::{KnownKinds, Parts, Settings, Worker};
+use worker::{KnownKinds, Parts, Settings, Worker, passes::PassSettings};
 
 use crate::{failure::Failure, wiring::core::Core};
 
@@ -146,6 +146,8 @@ pub struct WorkerParts {
     pub sizes: QueueSizes,
     /// What may be spent at the goods gateway; `None` is no limit.
     pub ceiling: Option<SpendCeiling>,
+    /// What the installation chose about its passes.
+    pub passes: PassSettings,
     /// Names this worker among the others.
     pub id: String,
 }
@@ -182,6 +184,7 @@ pub async fn run_worker(running: &mut Running, core: &Core, parts: WorkerParts) 
         service: core.service.clone(),
         panel: parts.panel,
         ceiling: parts.ceiling,
+        passes: parts.passes,
     };
     let mut worker = Worker::start(&worker_parts, settings).map_err(Failure::unavailable)?;
     worker.ready().await.map_err(Failure::unavailable)?;

@@ -101,6 +101,7 @@ impl Stack {
             following: following.clone(),
             sizes,
             ceiling: config.spending.ceiling(),
+            passes: config.passes,
             id: process_id("up"),
         };
         run_worker(&mut running, &core, parts).await?;

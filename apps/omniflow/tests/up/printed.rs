@@ -16,8 +16,6 @@ const RARE: &[&str] = &[
     "omniflow_maintenance_mode",
     "omniflow_notices",
     "omniflow_notices_total",
-    "omniflow_pass_duration_seconds",
-    "omniflow_pass_last_success_timestamp_seconds",
     "omniflow_telegram_sends_total",
 ];
 

@@ -41,6 +41,9 @@ impl Deliveries {
         if let Some((attempt, class, _)) = failed.filter(|(_, class, _)| *class != FailureClass::Ambiguous) {
             tracing::info!(order_id = %row.order_id, attempt, class = class_name(class), "goods were not bought");
             deliveries::unspend_in(open.conn(), row.order_id, attempt).await?;
+            if class == FailureClass::ProviderBalance {
+                park::balance_notice_in(open.conn(), row).await?;
+            }
         }
         self.tell(open, job, row, &delivery).await?;
         let Some(wait) = change.due_in else {
@@ -131,7 +134,7 @@ fn change<'a>(delivery: &'a Delivery, failed: Option<(i32, FailureClass, &'a str
     }
 }
 
-pub(super) const fn class_name(class: FailureClass) -> &'static str {
+pub(crate) const fn class_name(class: FailureClass) -> &'static str {
     match class {
         FailureClass::Retryable => "retryable",
         FailureClass::ProviderBalance => "provider_balance",

@@ -28,6 +28,7 @@ use uuid::Uuid;
 
 use crate::GoodsProviders;
 pub use crate::fulfillment::{Fault, JobRef};
+pub(crate) use follow_up::class_name;
 pub use schedule::ScheduleReport;
 
 /// Kind of the queue's jobs, of dead letters and of metrics.

@@ -98,3 +98,12 @@ pub(super) async fn notice_in(
     notices::insert_in(conn, NOTICE, &format!("goods-review:{}", row.order_id), &payload).await?;
     Ok(())
 }
+
+/// The seller's balance at the provider is too low: one message for one order, while it goes on trying.
+pub(super) async fn balance_notice_in(conn: &mut store::Connection, row: &deliveries::Delivery) -> Result<(), Fault> {
+    let payload = json!({
+        "orderId": row.order_id, "provider": row.provider, "reason": "provider_balance", "status": "waiting",
+    });
+    notices::insert_in(conn, NOTICE, &format!("goods-balance:{}", row.order_id), &payload).await?;
+    Ok(())
+}

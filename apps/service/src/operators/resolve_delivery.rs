@@ -41,7 +41,7 @@ pub struct ResolveDelivery {
 pub struct DeliveryView {
     /// Whose goods; also the delivery's id.
     pub order_id: Uuid,
-    /// `delivered` or `failed` after a verdict.
+    /// `pending`, `submitted`, `needs_review`, `delivered`, `failed` or `cancelled`.
     pub state: String,
     /// Submissions started.
     pub attempts: i32,
@@ -102,9 +102,13 @@ impl Service {
         }
         let value = view(work.state::<Delivery>(id)?);
         let mut work = work.begin().await?;
-        close_row(&mut work, &value).await?;
+        close_row(&mut work, &value, "resolved_by_operator").await?;
+        if !request.delivered {
+            // What surely was not bought no longer counts against the ceiling.
+            deliveries::unspend_in(work.conn(), value.order_id, value.attempts).await?;
+        }
         dead_letters::resolve_in(work.conn(), KIND, &id.to_string()).await?;
-        audit_in(&mut work, &value, caller, at).await?;
+        audit_in(&mut work, "panel.goods.resolved", &value, caller, at).await?;
         work.answer(key, answers::answer(200, &value)?);
         let committed = work.commit().await?;
         Ok(Done {
@@ -115,31 +119,37 @@ impl Service {
     }
 }
 
-async fn audit_in(work: &mut OpenUnitOfWork, view: &DeliveryView, caller: &Caller, at: Timestamp) -> Result<(), Error> {
+pub(super) async fn audit_in(
+    work: &mut OpenUnitOfWork,
+    action: &str,
+    view: &DeliveryView,
+    caller: &Caller,
+    at: Timestamp,
+) -> Result<(), Error> {
     let facts = json!({ "state": view.state, "attempts": view.attempts, "refundOwedMinor": view.refund_owed_minor });
     let id = view.order_id.to_string();
     let target = Target {
         kind: "delivery",
         id: &id,
     };
-    let record = caller.audit("panel.goods.resolved", Category::Financial, target, facts, at);
+    let record = caller.audit(action, Category::Financial, target, facts, at);
     Ok(audit::record_in(work.conn(), record).await?)
 }
 
 /// The schedule has nothing more to do with it.
-async fn close_row(work: &mut OpenUnitOfWork, view: &DeliveryView) -> Result<(), Error> {
+pub(super) async fn close_row(work: &mut OpenUnitOfWork, view: &DeliveryView, code: &str) -> Result<(), Error> {
     let change = Change {
         status: &view.state,
         attempt_count: view.attempts,
         due_in: None,
         failure_class: None,
-        code: Some("resolved_by_operator"),
+        code: Some(code),
         reference: None,
     };
     Ok(deliveries::change_in(work.conn(), view.order_id, change).await?)
 }
 
-fn view(delivery: &Delivery) -> DeliveryView {
+pub(super) fn view(delivery: &Delivery) -> DeliveryView {
     DeliveryView {
         order_id: delivery.order_id.as_uuid(),
         state: match delivery.state {

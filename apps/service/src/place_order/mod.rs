@@ -112,6 +112,14 @@ impl Service {
             .store
             .load_keyed(key, &streams, caller.metadata(attempt.at))
             .await?;
+        // Retention removed the answer, but not the key: the order that it placed is answered as it is now.
+        if let Some(order_id) = answers::placed_order(&loaded) {
+            return Ok(Done {
+                value: self.get_order(order_id).await?,
+                position: None,
+                repeated: true,
+            });
+        }
         let mut work = match answers::turn(loaded)? {
             Turn::Answered(done) => return Ok(done),
             Turn::Fresh(work) => *work,

@@ -2,7 +2,10 @@
 
 use queue::{FulfillmentArgs, GoodsDeliveryArgs, PeriodicArgs};
 use serde_json::{Map, json};
-use service::{DeadLetterRow, DeadLetterSearch, OperationSearch};
+use service::{
+    DeadLetterRow, DeadLetterSearch, OperationSearch,
+    passes::{Begun, Wanted},
+};
 use uuid::Uuid;
 
 use crate::{
@@ -225,14 +228,24 @@ async fn more_than_one_batch_is_recorded_by_one_sweep_and_paged_without_gaps() {
 #[tokio::test]
 async fn a_pass_that_went_well_again_closes_its_letter() {
     let world = World::new().await;
-    let interval = std::time::Duration::from_mins(1);
-    world.service.bury_pass("retention", 1, "pass_timed_out").await.unwrap();
+    let begun = async || {
+        let wanted = Wanted {
+            task: "retention",
+            every: None,
+            runner: "test",
+            job_id: None,
+        };
+        match world.service.begin_pass(wanted).await.unwrap() {
+            Begun::Run(run) => run,
+            other => panic!("{other:?}"),
+        }
+    };
     let open = "select count(*) from dead_letters where resolved_at is null";
-    let begun = world.service.begin_pass("retention", interval).await.unwrap().unwrap();
-    world.service.end_pass(&begun, false, &json!({})).await.unwrap();
+    let failed = begun().await;
+    world.service.end_pass(&failed, Err("pass_timed_out")).await.unwrap();
     assert_eq!(world.count(open).await, 1);
-    let begun = world.service.begin_pass("retention", interval).await.unwrap().unwrap();
-    world.service.end_pass(&begun, true, &json!({})).await.unwrap();
+    let succeeded = begun().await;
+    world.service.end_pass(&succeeded, Ok(&json!({}))).await.unwrap();
     assert_eq!(world.count(open).await, 0);
     // The job of the failed run is recorded late: what was dealt with stays dealt with.
     let job = pass(&world, "retention").await;

@@ -8,6 +8,7 @@ mod operators;
 mod orders;
 mod payments;
 mod provider;
+mod retention;
 mod settlement;
 mod webhooks;
 mod world;

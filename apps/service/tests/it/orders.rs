@@ -209,7 +209,8 @@ async fn the_sweep_closes_what_is_over_and_leaves_what_is_not() {
         .await
         .unwrap();
     }
-    world.clock.advance(TimeDelta::minutes(31));
+    // The window of the first is over at this very instant.
+    world.clock.advance(TimeDelta::minutes(30));
     let report = world.service.expire_orders(&caller(), 10).await.unwrap();
     assert_eq!((report.expired, report.skipped, report.failed), (1, 1, 0));
     assert_eq!(world.state(over).await, "expired");

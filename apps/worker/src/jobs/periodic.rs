@@ -1,16 +1,13 @@
 //! Kind `periodic_task`: one run of one pass.
 
-use std::{panic::AssertUnwindSafe, time::Duration};
+use std::time::Duration;
 
-use futures_util::FutureExt as _;
 use queue::{Failure, Handler, Limit, Outcome, PeriodicArgs, Run};
-use serde_json::{Value, json};
 use service::passes::KIND;
-use tokio::time::timeout;
 
 use crate::{
     meter::{About, metered},
-    passes::{self, Entry, PassParts},
+    passes::{self, Asked, PassParts, Ran},
 };
 
 /// A pass ends itself at its time limit; the queue takes it to be lost so much later.
@@ -29,78 +26,34 @@ impl PeriodicJobs {
     }
 
     async fn attempt(&self, run: Run, args: PeriodicArgs) -> Result<Outcome, Failure> {
-        let Some(entry) = passes::find(&args.task) else {
+        let Some(entry) = passes::find(&args.task, &self.parts.settings) else {
             tracing::error!(task = args.task, "there is no such pass");
             return Err(Failure::Cancel {
                 code: "unknown_pass".to_owned(),
             });
         };
-        match self.parts.service.begin_pass(entry.name, entry.interval).await {
-            Ok(Some(begun)) => {
-                let ended = tokio::select! {
-                    biased;
-                    ended = bounded(entry, &self.parts) => ended,
-                    () = run.cancelled.cancelled() => Err("interrupted".to_owned()),
-                };
-                self.record(&run, entry, &begun, ended).await
-            }
-            Ok(None) => {
-                count(entry.name, "skipped");
-                Ok(Outcome::Done)
-            }
-            Err(fault) => self.failed(&run, entry, fault.code()).await,
-        }
-    }
-
-    async fn record(
-        &self,
-        run: &Run,
-        entry: &'static Entry,
-        begun: &service::passes::PassRun,
-        ended: Result<Value, String>,
-    ) -> Result<Outcome, Failure> {
-        let (succeeded, detail) = match &ended {
-            Ok(report) => (true, report.clone()),
-            Err(code) => (false, json!({ "code": code })),
-        };
-        if let Err(fault) = self.parts.service.end_pass(begun, succeeded, &detail).await {
-            tracing::warn!(
-                task = entry.name,
-                code = fault.code(),
-                "the end of a pass was not recorded"
-            );
-        }
-        match ended {
-            Ok(_) => {
-                count(entry.name, "succeeded");
-                Ok(Outcome::Done)
-            }
-            Err(_) if run.is_stopping() => Err(Failure::Interrupted),
-            Err(code) => self.failed(run, entry, &code).await,
-        }
-    }
-
-    async fn failed(&self, run: &Run, entry: &Entry, code: &str) -> Result<Outcome, Failure> {
-        count(entry.name, "failed");
-        tracing::error!(task = entry.name, code, "periodic task failed");
-        if let Err(fault) = self.parts.service.bury_pass(entry.name, run.job_id, code).await {
-            tracing::warn!(
-                task = entry.name,
-                code = fault.code(),
-                "a failed pass left no dead letter"
-            );
-        }
-        // The only attempt: the job ends discarded, and the next interval runs a fresh one.
-        Err(Failure::Retry {
+        // The only attempt: a job that fails ends discarded, and the next interval runs a fresh one.
+        let failed = |code| Failure::Retry {
             after: entry.interval,
-            code: code.to_owned(),
-        })
+            code,
+        };
+        let stopped = run.cancelled.cancelled();
+        match passes::run(&self.parts, &entry, &Asked::ByJob(run.job_id), stopped).await {
+            Ok(Ran::Ended(Ok(_)) | Ran::NotDue | Ran::Busy { .. }) => Ok(Outcome::Done),
+            Ok(Ran::Ended(Err(code))) => Err(failed(code)),
+            Ok(Ran::Interrupted) if run.is_stopping() => Err(Failure::Interrupted),
+            Ok(Ran::Interrupted) => Err(failed("interrupted".to_owned())),
+            Err(code) => {
+                tracing::error!(task = entry.name, code, "periodic task failed");
+                Err(failed(code))
+            }
+        }
     }
 }
 
 impl Handler<PeriodicArgs> for PeriodicJobs {
     fn limit(&self, args: &PeriodicArgs) -> Limit {
-        passes::find(&args.task).map_or(Limit::Client, |entry| {
+        passes::find(&args.task, &self.parts.settings).map_or(Limit::Client, |entry| {
             Limit::After(entry.timeout.saturating_add(MARGIN))
         })
     }
@@ -119,16 +72,4 @@ impl Handler<PeriodicArgs> for PeriodicJobs {
         )
         .await
     }
-}
-
-async fn bounded(entry: &Entry, parts: &PassParts) -> Result<Value, String> {
-    match timeout(entry.timeout, AssertUnwindSafe((entry.run)(parts)).catch_unwind()).await {
-        Ok(Ok(ended)) => ended,
-        Ok(Err(_)) => Err("pass_panicked".to_owned()),
-        Err(_) => Err("pass_timed_out".to_owned()),
-    }
-}
-
-fn count(task: &'static str, outcome: &'static str) {
-    metrics::counter!("omniflow_pass_runs_total", "task" => task, "outcome" => outcome).increment(1);
 }

@@ -276,31 +276,3 @@ async fn a_lease_that_nobody_will_take_over_leads_to_one_look_at_the_panel() {
     let open = "select count(*) from fulfillment_operations where operation = 'reconcile' and status = 'pending'";
     assert_eq!(stage.count(open).await, 1);
 }
-
-#[tokio::test]
-async fn a_pass_that_failed_runs_again_at_once_and_one_that_did_not_waits() {
-    const TASK: &str = "fulfillment_revive";
-    let stage = Stage::new().await;
-    let service = stage.service();
-    let interval = Duration::from_mins(5);
-    let begun = service.begin_pass(TASK, interval).await.unwrap().unwrap();
-    assert!(
-        service.begin_pass(TASK, interval).await.unwrap().is_none(),
-        "another one is under way"
-    );
-    service
-        .end_pass(&begun, false, &serde_json::json!({ "code": "x" }))
-        .await
-        .unwrap();
-    let begun = service.begin_pass(TASK, interval).await.unwrap().unwrap();
-    service.end_pass(&begun, true, &serde_json::Value::Null).await.unwrap();
-    assert!(service.begin_pass(TASK, interval).await.unwrap().is_none());
-    sqlx::query("update pass_runs set started_at = started_at - interval '271 s'")
-        .execute(&stage.pool)
-        .await
-        .unwrap();
-    assert!(
-        service.begin_pass(TASK, interval).await.unwrap().is_some(),
-        "nine tenths of the interval, start to start"
-    );
-}

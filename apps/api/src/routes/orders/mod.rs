@@ -21,10 +21,10 @@ const DEFAULT_LIMIT: i64 = 50;
 /// Name of the header with the position of the log that an answer reached.
 const POSITION: &str = "position";
 
-type Positioned<T> = (AppendHeaders<Option<(&'static str, String)>>, Json<T>);
+pub(in crate::routes) type Positioned<T> = (AppendHeaders<Option<(&'static str, String)>>, Json<T>);
 
 /// The header is absent where nothing was appended.
-fn positioned<T>(position: Option<i64>, body: T) -> Positioned<T> {
+pub(in crate::routes) fn positioned<T>(position: Option<i64>, body: T) -> Positioned<T> {
     (
         AppendHeaders(position.map(|position| (POSITION, position.to_string()))),
         Json(body),

@@ -10,6 +10,7 @@ mod publish;
 mod rebuild;
 mod replay;
 mod report;
+mod retention;
 mod seed;
 mod settle;
 mod settle_raw;
@@ -47,6 +48,12 @@ async fn run_in(args: &BenchArgs, folder: &Path, settings: &BTreeMap<String, Str
     };
     for scenario in &args.scenario {
         let ground = Ground::start(folder.to_owned(), settings.clone()).await?;
+        if *scenario == Scenario::Retention {
+            let outcome = retention::run(&ground, args.rows).await;
+            ground.stop().await?;
+            say(&outcome?.to_string());
+            continue;
+        }
         let outcome = one(*scenario, args, shape, &ground).await;
         ground.stop().await?;
         let report = outcome?;
@@ -67,6 +74,7 @@ async fn one(scenario: Scenario, args: &BenchArgs, shape: Shape, ground: &Ground
         Scenario::Publish => publish::run(ground, shape).await,
         Scenario::Latency => latency::run(ground, shape, args.per_second).await,
         Scenario::Rebuild => rebuild::run(ground, shape, args.events).await,
+        Scenario::Retention => Err(Failure::Usage("`retention` reports by itself".to_owned())),
         Scenario::LatencyWorker => Err(Failure::Usage("`latency` starts this itself".to_owned())),
     }
 }

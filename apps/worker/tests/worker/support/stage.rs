@@ -101,6 +101,7 @@ impl Stage {
             service: self.service(),
             panel: Arc::new(self.panel.clone()),
             ceiling: None,
+            passes: worker::passes::PassSettings::default(),
         };
         Worker::start(
             &parts,
@@ -337,6 +338,13 @@ impl Stage {
 
     pub(crate) async fn count(&self, sql: &'static str) -> i64 {
         sqlx::query_scalar(sql).fetch_one(&self.pool).await.unwrap()
+    }
+
+    /// With the rights of the tables' owner.
+    pub(crate) async fn as_owner(&self, sql: &'static str) {
+        use sqlx::Connection as _;
+        let mut owner = sqlx::PgConnection::connect(&self.db.owner_url).await.unwrap();
+        sqlx::raw_sql(sql).execute(&mut owner).await.unwrap();
     }
 
     pub(crate) async fn entitlement(&self, id: Uuid) -> Entitlement {
