@@ -5,7 +5,8 @@
 //!
 //! Glossary: *stream* (one aggregate's events), *sequence* (place in the stream, from 1), *position* (place in the whole log),
 //! *command* (imperative), *event* (past), *rejection* (a command was refused), *desired state* (what the panel must show),
-//! *operation* (one convergence of the panel to a desired state), *outbox* (side effects that a committed event owes).
+//! *operation* (one convergence of the panel to a desired state), *outbox* (side effects that a committed event owes), *window* (a time of
+//! maintenance: nothing new is sold, nothing is written to the panel).
 
 #![deny(missing_docs, clippy::float_arithmetic, clippy::wildcard_enum_match_arm)]
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects))]
@@ -19,6 +20,7 @@ pub mod fulfillment;
 pub mod goods;
 pub mod ids;
 pub mod log;
+pub mod maintenance;
 pub mod money;
 pub mod order;
 pub mod plan;

@@ -44,6 +44,38 @@ pub struct OpenTransaction {
     pub seconds: i64,
 }
 
+/// River's tables, of which there are all or none: a line copied by hand in part, or a table dropped later, has some.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RiverTables {
+    /// Those that are there.
+    pub present: Vec<String>,
+    /// Those that are not.
+    pub missing: Vec<String>,
+}
+
+/// Looks for River's tables. What its record of migrations says is not asked: that is [`crate::check_applied`]'s.
+///
+/// # Errors
+/// As [`server_facts`].
+pub async fn river_tables(options: &PoolOptions) -> Result<RiverTables, StoreError> {
+    let mut connection = PgConnection::connect_with(&session(options)?).await?;
+    let row = sqlx::query!(
+        r#"with expected as (
+             select name, to_regclass('public.' || name) is not null as there
+             from unnest(array['river_migration', 'river_job', 'river_leader', 'river_queue',
+                               'river_notification']) as name)
+           select array(select name from expected where there order by name) as "present!",
+                  array(select name from expected where not there order by name) as "missing!""#
+    )
+    .fetch_one(&mut connection)
+    .await?;
+    connection.close().await.ok();
+    Ok(RiverTables {
+        present: row.present,
+        missing: row.missing,
+    })
+}
+
 /// Looks at the server once the schema is there.
 ///
 /// # Errors

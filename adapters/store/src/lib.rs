@@ -29,6 +29,7 @@ pub mod idempotency;
 pub mod inspection;
 pub mod installation;
 pub mod leases;
+pub mod maintenance;
 pub mod migrate;
 pub mod notices;
 pub mod operation_pages;

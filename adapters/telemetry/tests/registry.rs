@@ -11,7 +11,6 @@ use telemetry::registry::{Kind, METRICS, markdown};
 
 /// Named, and reported by what is still to come. May only shrink.
 const AWAITED: &[&str] = &[
-    "omniflow_maintenance_mode",
     "omniflow_notices",
     "omniflow_notices_total",
     "omniflow_panel_webhooks_total",

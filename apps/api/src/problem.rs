@@ -111,9 +111,9 @@ impl From<Error> for Problem {
         match error {
             Error::Refused(refusal) => Self {
                 status: StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY),
+                retry_after: (refusal.code == domain::maintenance::MAINTENANCE_ACTIVE).then_some(60),
                 code: refusal.code,
                 detail: refusal.detail,
-                retry_after: None,
             },
             Error::KeyReused => Self::new(
                 StatusCode::UNPROCESSABLE_ENTITY,

@@ -4,6 +4,8 @@ mod audit;
 mod chaos;
 mod deliveries;
 mod entitlements;
+mod health;
+mod maintenance;
 mod operations;
 mod passes;
 
@@ -15,6 +17,8 @@ pub use audit::{AuditCommand, AuditFilter};
 pub use chaos::ChaosArgs;
 pub use deliveries::{DeliveriesCommand, VerdictArg};
 pub use entitlements::{EntitlementsCommand, Most, PauseArgs};
+pub use health::{HealthArgs, HealthOf};
+pub use maintenance::{MaintenanceCommand, WindowArgs};
 pub use operations::{OperationChange, OperationsCommand};
 pub use passes::PassesCommand;
 
@@ -83,6 +87,9 @@ pub enum Command {
     /// Entitlements: look at one, change it, pause it.
     #[command(subcommand)]
     Entitlements(EntitlementsCommand),
+    /// Maintenance mode: nothing new is sold and nothing is written to the panel, while money on its way settles.
+    #[command(subcommand)]
+    Maintenance(MaintenanceCommand),
     /// Settings.
     #[command(subcommand)]
     Config(ConfigCommand),
@@ -90,6 +97,8 @@ pub enum Command {
     Doctor(JsonArgs),
     /// Kill, stop and cut off the processes of a throw-away installation while orders flow, and count what was lost or doubled.
     Chaos(ChaosArgs),
+    /// Ask a process on this host whether it is ready. Exits 1 when not.
+    Health(HealthArgs),
     /// Measure the core against plain SQL doing the same work, on a throw-away database.
     Bench(BenchArgs),
     /// Print a completion script.

@@ -6,6 +6,8 @@ mod cli;
 mod commands;
 pub mod config;
 mod crash;
+#[cfg(test)]
+mod deployment;
 pub mod driver;
 pub mod failure;
 mod wiring;

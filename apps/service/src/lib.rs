@@ -16,6 +16,7 @@ mod expire_orders;
 pub mod fulfillment;
 mod get_order;
 mod list_orders;
+pub mod maintenance;
 mod notices;
 pub mod operators;
 pub mod passes;
@@ -35,6 +36,7 @@ pub use cursor::Cursor;
 pub use entitlements::{AcceptedOperation, ChangeEntitlement, ChangeRequest, EntitlementView};
 pub use error::{Error, Refusal, Severity};
 pub use expire_orders::ExpireReport;
+pub use maintenance::{MaintenanceView, SetMaintenance};
 pub use operators::{
     AuditRow, AuditSearch, Backlog, CancelDelivery, Cancellation, DeadLetterReport, DeadLetterRow, DeadLetterSearch,
     DeliveryDetail, DeliveryStep, DeliveryView, HistoryView, OperationRow, OperationSearch, OperationView, Page,

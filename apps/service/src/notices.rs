@@ -7,7 +7,7 @@ use store::{OpenUnitOfWork, Store, StoreError, payments::IntentRow};
 use crate::payments::observe_payment::classification_name;
 
 /// Kind of a notice that somebody should look into.
-const INCIDENT: &str = "incident";
+pub(crate) const INCIDENT: &str = "incident";
 
 /// One notice; the same key again tells nothing new.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,7 @@ use ports::{
 use queue::JobClient;
 use store::Store;
 
-use crate::{GoodsProviders, PaymentProviders, catalog::Catalog, webhooks::Forgeries};
+use crate::{GoodsProviders, PaymentProviders, catalog::Catalog, maintenance::Gate, webhooks::Forgeries};
 
 /// The use cases. Cheap to clone: all parts are shared.
 #[derive(Clone, Debug)]
@@ -23,6 +23,7 @@ pub struct Service {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) goods_enabled: bool,
     pub(crate) forgeries: Arc<Forgeries>,
+    pub(crate) gate: Gate,
 }
 
 impl Service {
@@ -136,6 +137,7 @@ impl Builder {
     /// The finished service.
     pub fn build(self) -> Service {
         Service {
+            gate: Gate::new(self.store.clone()),
             store: self.store,
             queue: self.queue,
             clock: self.clock,

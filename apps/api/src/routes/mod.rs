@@ -6,6 +6,7 @@ mod dead_letters;
 mod deliveries;
 mod entitlements;
 mod jobs;
+mod maintenance;
 mod operations;
 mod orders;
 mod outbox;
@@ -67,6 +68,7 @@ pub(crate) fn documented() -> OpenApiRouter<ApiState> {
         .routes(routes!(entitlements::pause))
         .routes(routes!(entitlements::resume))
         .routes(routes!(deliveries::cancel))
+        .routes(routes!(maintenance::get, maintenance::set))
         .routes(routes!(webhooks::receive))
         .routes(routes!(catalog::plans))
 }

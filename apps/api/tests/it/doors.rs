@@ -42,6 +42,8 @@ const GUARDED: &[(&str, &str)] = &[
     ("GET", "/v1/admin/outbox"),
     ("GET", "/v1/admin/deliveries"),
     ("GET", "/v1/admin/deliveries/01960000-0000-7000-8000-000000000001"),
+    ("GET", "/v1/admin/maintenance"),
+    ("PUT", "/v1/admin/maintenance"),
     (
         "POST",
         "/v1/admin/deliveries/01960000-0000-7000-8000-000000000001/resolve",
@@ -122,7 +124,7 @@ async fn what_writes_asks_for_a_key() {
         let keyless = path.contains("/jobs")
             || path.contains("/admin/operations/")
             || path.ends_with("/reconcile")
-            || *method == "GET";
+            || matches!(*method, "GET" | "PUT");
         if keyless {
             continue;
         }

@@ -4,6 +4,7 @@ use std::{fs, path::PathBuf};
 
 use serde_json::{Map, Value, json};
 
+use crate::maintenance::put;
 use crate::world::{MONTH, TRIAL, World, purchase};
 
 fn file(name: &str) -> PathBuf {
@@ -65,6 +66,11 @@ async fn problems() -> Value {
                 .await,
         ),
         ("invalid_cursor", world.get("/v1/admin/audit?cursor=x").await),
+        ("missing_operator", put(&world, &json!({ "active": true })).await),
+        ("maintenance_active", {
+            put(&world, &json!({ "active": true, "operatorId": "anna" })).await;
+            world.post("/v1/admin/orders", "closed", &purchase(MONTH)).await
+        }),
     ];
     let mut problems = Map::new();
     for (name, answer) in answers {

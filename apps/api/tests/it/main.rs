@@ -10,6 +10,7 @@ mod entitlements;
 mod golden;
 mod health;
 mod jobs;
+mod maintenance;
 mod operations;
 mod orders;
 mod payments;

@@ -13,7 +13,7 @@ use crate::{
         core::{assemble, connect},
         database::Database,
         keys::keys_of,
-        processes::{Running, asked_to_stop, listen, run_api, run_upkeep},
+        processes::{Running, asked_to_stop, listen, run_api, run_detection, run_upkeep},
     },
 };
 
@@ -41,6 +41,7 @@ pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCod
         .into_iter()
         .for_each(|metrics| run_upkeep(&mut running, metrics, vec![("commands", core.pool.clone())]));
     run_api(&mut running, &core, listener, keys.operator_token, metrics);
+    run_detection(&mut running, &core, adapters.reader(), config.detection);
     tracing::info!(%address, mode = core.mode.as_str(), "the API listens");
     tokio::select! {
         () = asked_to_stop() => {}

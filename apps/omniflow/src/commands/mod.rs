@@ -10,7 +10,9 @@ mod demo;
 mod doctor;
 mod entitlements;
 mod events;
+mod health;
 mod jobs;
+mod maintenance;
 mod operations;
 mod operator;
 mod outbox;
@@ -81,6 +83,8 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Passes(command) => block_on(passes::run(command, config, dir)),
         Command::Deliveries(command) => block_on(deliveries::run(command, config, dir)),
         Command::Entitlements(command) => block_on(entitlements::run(command, config, dir)),
+        Command::Health(args) => block_on(health::run(args, config)),
+        Command::Maintenance(command) => block_on(maintenance::run(command, config, dir)),
         Command::Config(_) | Command::Completions { .. } | Command::Man => Ok(ExitCode::SUCCESS),
         // Nothing of the settings reaches a storm or a benchmark but where the server programs are.
         Command::Chaos(args) => block_on(chaos::run(args, config)),

@@ -119,6 +119,26 @@ pub const KEYS: &[Key] = &[
         "Size of the pool that `api` runs its commands and reads on.",
     ),
     key(
+        "APP_MAINTENANCE_AUTO_DETECT",
+        Some("true"),
+        "Whether `api` opens a window of maintenance when the database or the panel is down, and closes it again. Without it samples are only shown.",
+    ),
+    key(
+        "APP_MAINTENANCE_PROBE_SECONDS",
+        Some("30"),
+        "Pause between samples of the dependencies, 1 to 3600.",
+    ),
+    key(
+        "APP_MAINTENANCE_FAILURE_STREAK",
+        Some("3"),
+        "Bad samples in a row that open a window.",
+    ),
+    key(
+        "APP_MAINTENANCE_RECOVERY_STREAK",
+        Some("3"),
+        "Good samples in a row that close a window which was opened so. A manual one stays.",
+    ),
+    key(
         "APP_RETENTION_INTERVAL_HOURS",
         Some("1"),
         "Hours from one removal of rows that are no longer needed to the next. Events, money and decisions of people are never removed.",

@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 
-use domain::money::Currency;
+use domain::{maintenance::Streaks, money::Currency};
 use secrets::{DataKey, Secret};
-use service::delivery::SpendCeiling;
+use service::{delivery::SpendCeiling, maintenance::Detection};
 use store::retention::Keep;
 use worker::passes::PassSettings;
 
@@ -35,6 +35,8 @@ pub struct Config {
     pub catalog_file: Option<PathBuf>,
     /// Sizes of the queues.
     pub queues: Queues,
+    /// Watching the dependencies.
+    pub detection: Detection,
     /// Whether /metrics is served.
     pub metrics_enabled: bool,
     /// How logs look.
@@ -185,6 +187,14 @@ impl Config {
                 critical: between(vars, "APP_QUEUE_CRITICAL_WORKERS", 1, 200),
                 default: between(vars, "APP_QUEUE_DEFAULT_WORKERS", 1, 200),
                 bulk: between(vars, "APP_QUEUE_BULK_WORKERS", 1, 200),
+            },
+            detection: Detection {
+                automatic: vars.flag("APP_MAINTENANCE_AUTO_DETECT"),
+                every: Duration::from_secs(between(vars, "APP_MAINTENANCE_PROBE_SECONDS", 1, 3_600)),
+                streaks: Streaks {
+                    failure: between(vars, "APP_MAINTENANCE_FAILURE_STREAK", 1, 1_000),
+                    recovery: between(vars, "APP_MAINTENANCE_RECOVERY_STREAK", 1, 1_000),
+                },
             },
             metrics_enabled: vars.flag("APP_METRICS_ENABLED"),
             log_format: vars.parsed("APP_LOG_FORMAT").unwrap_or(LogFormat::Auto),

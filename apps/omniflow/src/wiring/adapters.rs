@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use goods::{Fragment, FragmentOptions};
 use payments::{CryptoBot, CryptoBotOptions, MAINNET, Manual, TESTNET};
-use ports::panel::PanelWriter;
+use ports::panel::{PanelReader, PanelWriter};
 use remnawave::Remnawave;
 use sandbox::Addresses;
 use service::{
@@ -48,6 +48,11 @@ impl Adapters {
             goods: GoodsProviders::default(),
             catalog: Arc::default(),
         }
+    }
+
+    /// The panel for those who only read it.
+    pub fn reader(&self) -> Option<Arc<dyn PanelReader>> {
+        self.panel.clone().map(|panel| panel as Arc<dyn PanelReader>)
     }
 
     /// Builds what an installation of this mode talks to.

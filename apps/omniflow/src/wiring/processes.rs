@@ -6,11 +6,14 @@ use api::{
     ApiState,
     health::{self, Health, Probe},
 };
-use ports::panel::PanelWriter;
+use ports::panel::{PanelReader, PanelWriter};
 use projectors::publisher::{Publisher, standard};
 use queue::QueueSizes;
 use secrets::Secret;
-use service::delivery::SpendCeiling;
+use service::{
+    delivery::SpendCeiling,
+    maintenance::{Detection, Detector},
+};
 use sqlx::PgPool;
 use store::PoolOptions;
 use telemetry::Metrics;
@@ -130,6 +133,24 @@ pub fn run_api(
         api::serve(listener, api::router(state), stop.cancelled_owned())
             .await
             .map_err(Failure::from)
+    });
+}
+
+/// Watches the database and the panel, and opens and closes windows of maintenance. Every API process does.
+pub fn run_detection(running: &mut Running, core: &Core, panel: Option<Arc<dyn PanelReader>>, detection: Detection) {
+    let mut detector = Detector::new(core.service.clone(), panel, detection);
+    let stop = running.stopping();
+    running.spawn(async move {
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                _ = detector.sample() => {}
+            }
+            tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                () = tokio::time::sleep(detector.every()) => {}
+            }
+        }
     });
 }
 

@@ -20,8 +20,8 @@ use crate::{
         database::Database,
         keys::keys_of,
         processes::{
-            FOLLOWING_CONNECTIONS, Running, WorkerParts, listen, process_id, run_api, run_upkeep, run_worker,
-            worker_connections,
+            FOLLOWING_CONNECTIONS, Running, WorkerParts, listen, process_id, run_api, run_detection, run_upkeep,
+            run_worker, worker_connections,
         },
     },
 };
@@ -76,6 +76,7 @@ impl Stack {
         let size = worker_connections(sizes).saturating_add(config.database.api_connections);
         let options = database.pool_options("up", size);
         let core = assemble(connect(&options).await?, &options, &adapters, keys.data_key.as_ref())?;
+        let reader = adapters.reader();
         let panel = adapters.panel.ok_or_else(|| {
             Failure::Usage(
                 "a live installation needs its panel: set APP_REMNAWAVE_URL and APP_REMNAWAVE_TOKEN".to_owned(),
@@ -94,6 +95,7 @@ impl Stack {
             .into_iter()
             .for_each(|metrics| run_upkeep(&mut running, metrics, vec![("commands", core.pool.clone())]));
         run_api(&mut running, &core, listener, keys.operator_token.clone(), metrics);
+        run_detection(&mut running, &core, reader, config.detection);
         let following = general_pool(&database.pool_options("follow", FOLLOWING_CONNECTIONS)).await?;
         let parts = WorkerParts {
             panel,

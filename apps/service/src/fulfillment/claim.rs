@@ -18,8 +18,10 @@ use uuid::Uuid;
 use super::{
     Claim, Claimed, Fault, Fulfillment, JobRef, LEASE,
     close::{Ending, refused},
+    hold::hold_in,
     may_be_superseded, streams,
 };
+use crate::maintenance::Known;
 
 /// A claim that meets changes is begun anew this often.
 const TRIES: u32 = 5;
@@ -158,6 +160,7 @@ impl Fulfillment {
 
     async fn start(&self, job: JobRef, operation: &Operation, target: Target) -> Result<Option<Claim>, Fault> {
         let token = self.ids.next();
+        let known = self.gate_for(&target.kind).await;
         let mut rows = SideRows::begin(self.store.pool()).await?;
         let lease = leases::take_in(
             rows.conn(),
@@ -185,6 +188,9 @@ impl Fulfillment {
         }
         if let Some(previous) = previous.filter(|_| taken_over) {
             operations::mark_unanswered_in(rows.conn(), previous).await?;
+        }
+        if known != Known::Shut {
+            return hold_in(rows, operation, known, token, taken_over).await;
         }
         let started = operations::start_in(
             rows.conn(),

@@ -73,23 +73,34 @@ impl Fulfillment {
     /// # Errors
     /// As [`Self::record_failure`].
     pub async fn record_interrupted(&self, claimed: &Claimed, sent: bool, until: Instant) -> Result<Handed, Fault> {
-        let interrupted = CallFailure {
-            class: FailureClass::Passing,
-            code: INTERRUPTED.to_owned(),
-            sent,
-            unanswered: sent,
-        };
         let again = Again {
             code: INTERRUPTED,
             delay: Duration::ZERO,
             give_back: true,
             unanswered: sent,
         };
+        self.give_back(claimed, again, sent, until).await
+    }
+
+    /// Puts back a run that did not count.
+    pub(super) async fn give_back(
+        &self,
+        claimed: &Claimed,
+        again: Again<'_>,
+        sent: bool,
+        until: Instant,
+    ) -> Result<Handed, Fault> {
+        let given_back = CallFailure {
+            class: FailureClass::Passing,
+            code: again.code.to_owned(),
+            sent,
+            unanswered: again.unanswered,
+        };
         let reconcile = self.ids.next();
         persist(until, || async {
             match self.put_back(claimed, again, Told::Nobody, sent, reconcile).await? {
                 Attempted::Handed(handed) => Ok(handed),
-                Attempted::Ends(ending) => self.end_failed(claimed, &interrupted, &ending, reconcile).await,
+                Attempted::Ends(ending) => self.end_failed(claimed, &given_back, &ending, reconcile).await,
             }
         })
         .await

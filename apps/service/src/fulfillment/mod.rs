@@ -8,6 +8,7 @@
 mod claim;
 mod close;
 mod failure;
+mod hold;
 mod late_write;
 mod lease_sweep;
 mod persist;
@@ -28,6 +29,8 @@ use ports::{clock::Clock, ids::Ids};
 use queue::{JobClient, QueueError};
 use store::{Store, StoreError, StreamId};
 use uuid::Uuid;
+
+use crate::maintenance::Gate;
 
 pub(crate) use close::refused;
 pub use failure::{CallFailure, Handed};
@@ -53,6 +56,7 @@ pub struct Fulfillment {
     queue: JobClient,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
+    gate: Gate,
 }
 
 /// The queue's attempt on whose behalf something is claimed and recorded.
@@ -157,6 +161,7 @@ impl Fulfillment {
     /// On the parts that every use case works with.
     pub fn new(store: Store, queue: JobClient, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
         Self {
+            gate: Gate::new(store.clone()),
             store,
             queue,
             clock,

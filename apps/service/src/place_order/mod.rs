@@ -16,6 +16,7 @@ use store::{ExecuteError, KeyedRequest, StreamId, UnitOfWork};
 use crate::{
     Caller, Done, Error, OrderView, Refusal, Service,
     answers::{self, Turn},
+    maintenance::{CLOSED, Known},
     retry::retry_on_conflict,
     settlement,
 };
@@ -73,7 +74,7 @@ impl Service {
     /// Places an order; one that costs nothing is born paid and settles in the same unit of work.
     ///
     /// # Errors
-    /// [`Error::Refused`] (`plan_unavailable`, `product_unavailable`, `shop_unavailable`, `price_unavailable`, `recipient_invalid`,
+    /// [`Error::Refused`] (`maintenance_active`, `plan_unavailable`, `product_unavailable`, `shop_unavailable`, `price_unavailable`, `recipient_invalid`,
     /// `subscription_target_not_found`, `order_rejected`), [`Error::KeyReused`], or a fault of the store.
     pub async fn place_order(
         &self,
@@ -81,6 +82,9 @@ impl Service {
         key: &KeyedRequest,
         request: &PlaceOrder,
     ) -> Result<Done<OrderView>, Error> {
+        if self.gate.look().await == Known::Open {
+            return self.answer_while_closed(caller, key).await;
+        }
         let ids = NewIds {
             order_id: self.ids.next().into(),
             entitlement_id: self.ids.next().into(),
@@ -98,6 +102,15 @@ impl Service {
             quote,
         };
         retry_on_conflict(&*self.ids, || self.place_once(caller, key, request, &attempt)).await
+    }
+
+    /// An order that was placed before is found again; a new one is refused, and the refusal is not kept: the same request may succeed later.
+    async fn answer_while_closed(&self, caller: &Caller, key: &KeyedRequest) -> Result<Done<OrderView>, Error> {
+        let metadata = caller.metadata(self.clock.now());
+        match answers::turn(self.store.load_keyed(key, &[], metadata).await?)? {
+            Turn::Answered(done) => Ok(done),
+            Turn::Fresh(_) => Err(CLOSED.into()),
+        }
     }
 
     async fn place_once(

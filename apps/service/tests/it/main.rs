@@ -3,6 +3,8 @@
 
 mod cases;
 mod dead_letters;
+mod detection;
+mod maintenance;
 mod money;
 mod operators;
 mod orders;

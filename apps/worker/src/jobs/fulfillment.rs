@@ -71,6 +71,16 @@ impl FulfillmentJobs {
 
     async fn call_and_record(&self, run: &Run, claimed: &Claimed, started: Instant) -> Result<Outcome, Failure> {
         let until = started + RECORD_UNTIL;
+        match self.fulfillment.hold_after_read(claimed, until).await {
+            Ok(None) => {}
+            Ok(Some(Handed::Retry(span) | Handed::Snooze(span))) => {
+                came_to(claimed, "held");
+                return Ok(Outcome::Snooze(span));
+            }
+            Ok(Some(Handed::Ended)) => return Ok(Outcome::Done),
+            Ok(Some(Handed::FencedOut)) => return Ok(overtaken(claimed)),
+            Err(fault) => return Err(unrecorded(claimed, &fault)),
+        }
         let mut sender = Sender::new(started, run.cancelled.clone());
         let pushed = push(&mut sender, self.panel.as_ref(), claimed, self.clock.now()).await;
         fail::fail_point!("fulfillment.called_before_record");

@@ -12,6 +12,7 @@ mod dead_letters;
 mod fulfillment;
 mod goods;
 mod goods_decisions;
+mod maintenance;
 mod operators;
 mod passes;
 mod planned;

@@ -1,11 +1,13 @@
 //! The checks, from the connection outwards. A check that cannot be made is a finding too.
 
+use std::time::Duration;
+
 use store::{
     Mode, PoolOptions, StoreError, check_applied, general_pool,
-    inspection::{OpenTransaction, ServerFacts, keeps_its_session, oldest_writer, server_facts},
+    inspection::{OpenTransaction, ServerFacts, keeps_its_session, oldest_writer, river_tables, server_facts},
 };
 
-use super::Finding;
+use super::{Finding, upkeep};
 use crate::wiring::database::Database;
 
 /// The oldest server that the product supports.
@@ -13,12 +15,16 @@ const OLDEST_MAJOR: i32 = cluster::OLDEST_MAJOR.cast_signed();
 /// Readers of the log wait for an open writing transaction; ours take milliseconds.
 const LONG_TRANSACTION_SECONDS: i64 = 5;
 
-pub(super) async fn all(database: &Database) -> Vec<Finding> {
+pub(super) async fn all(database: &Database, cleaning: Duration) -> Vec<Finding> {
     let options = database.pool_options("doctor", 2);
     let mut findings = Vec::new();
     match keeps_its_session(&options).await {
         Ok(keeps) => findings.push(session(keeps)),
         Err(error) => return vec![unreachable(&error)],
+    }
+    match river_tables(&options).await {
+        Ok(tables) => findings.extend(upkeep::river(&tables)),
+        Err(error) => findings.push(failed("river", &error)),
     }
     match schema(&options).await {
         Ok(mode) => findings.push(Finding::good(
@@ -38,6 +44,7 @@ pub(super) async fn all(database: &Database) -> Vec<Finding> {
         Ok(open) => findings.push(transaction(open.as_ref())),
         Err(error) => findings.push(failed("transactions", &error)),
     }
+    findings.extend(upkeep::all(&options, cleaning).await);
     findings
 }
 
@@ -56,7 +63,7 @@ fn unreachable(error: &StoreError) -> Finding {
     Finding::bad("connection", error.to_string(), advice)
 }
 
-fn failed(check: &'static str, error: &StoreError) -> Finding {
+pub(super) fn failed(check: &'static str, error: &StoreError) -> Finding {
     Finding::bad(check, format!("could not be looked at: {error}"), "")
 }
 

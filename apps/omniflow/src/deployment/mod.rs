@@ -1,0 +1,3 @@
+//! What lies in `deploy/`, held to the code.
+
+mod tests;
