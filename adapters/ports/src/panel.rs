@@ -75,6 +75,8 @@ pub trait PanelReader: Send + Sync + Debug {
     async fn user(&self, id: i64) -> Result<Option<RemoteUser>, PanelError>;
     /// As [`Self::user`], by name.
     async fn user_by_username(&self, username: &str) -> Result<Option<RemoteUser>, PanelError>;
+    /// Every squad that the panel has.
+    async fn squad_ids(&self) -> Result<Vec<uuid::Uuid>, PanelError>;
 }
 
 /// Mutating calls. Each is one request and safe to repeat.

@@ -185,6 +185,10 @@ impl PanelReader for Remnawave {
                 .await,
         )
     }
+
+    async fn squad_ids(&self) -> Result<Vec<Uuid>, PanelError> {
+        Ok(self.squads().await?.into_iter().map(|squad| squad.id).collect())
+    }
 }
 
 #[async_trait]

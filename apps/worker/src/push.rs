@@ -5,13 +5,19 @@ use domain::{
     entitlement::{Access, OperationKind, RemoteStatus, remote_description, remote_username},
     time::Timestamp,
 };
-use ports::panel::{PanelWriter, Push, RemoteUser};
+use ports::panel::{FailureKind, PanelError, PanelWriter, Push, RemoteUser};
 use service::fulfillment::{Claimed, Shown};
 
 pub use crate::sender::{SendError, Sender};
 
 /// Code of a remote name that somebody else's user holds. Never adopted, never touched.
 pub const FOREIGN: &str = "remote_username_foreign";
+
+/// Code of a desired state with a squad that the panel does not have: another try fails, too, until an operator names others.
+pub const UNKNOWN_SQUAD: &str = "remote_squad_unknown";
+
+/// What the panel says when it cannot create or update a user, for whatever reason.
+const REFUSED_WHOLE: [&str; 2] = ["A018", "A039"];
 
 const NOT_FOUND: &str = "remote_user_not_found";
 const NAME_TAKEN: &str = "remote_username_taken";
@@ -108,7 +114,34 @@ impl<'a> Pushing<'a> {
     }
 
     async fn update(&mut self, id: i64) -> Result<RemoteUser, SendError> {
-        self.sender.write(self.panel.update_user(id, &self.wanted)).await
+        match self.sender.write(self.panel.update_user(id, &self.wanted)).await {
+            Err(error) => Err(self.explained(error).await),
+            updated => updated,
+        }
+    }
+
+    /// A squad that is gone makes the panel refuse the whole user, in the words of a passing fault. So it is looked for.
+    async fn explained(&mut self, error: SendError) -> SendError {
+        let SendError::Panel(refused) = &error else {
+            return error;
+        };
+        let suspicious = refused
+            .panel_code
+            .as_deref()
+            .is_some_and(|code| REFUSED_WHOLE.contains(&code));
+        if !suspicious || self.wanted.limits.squads.is_empty() {
+            return error;
+        }
+        match self.sender.read(self.panel.squad_ids()).await {
+            Ok(known) if self.wanted.limits.squads.iter().any(|squad| !known.contains(squad)) => {
+                SendError::Panel(PanelError {
+                    kind: FailureKind::Permanent,
+                    code: UNKNOWN_SQUAD.to_owned(),
+                    ..refused.clone()
+                })
+            }
+            _ => error,
+        }
     }
 
     /// Before anything else: a later end or a larger limit would open a user that had come to its end or used up its traffic.
@@ -144,7 +177,7 @@ impl<'a> Pushing<'a> {
                 Some(user) => self.adopt(user).await,
                 None => Err(SendError::Panel(error)),
             },
-            Err(error) => Err(error),
+            Err(error) => Err(self.explained(error).await),
         }
     }
 

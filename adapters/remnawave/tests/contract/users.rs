@@ -153,6 +153,26 @@ async fn an_expired_user_revives_by_one_push() {
 }
 
 #[tokio::test]
+async fn a_user_can_be_made_shut_and_stays_so_through_an_update() {
+    let rig = Rig::start().await;
+    let shut = Push {
+        shut: true,
+        ..rig.push()
+    };
+    let user = rig.panel.create_user("paused", "d", &shut).await.unwrap();
+    assert_eq!(user.status, RemoteStatus::Disabled);
+    let updated = rig.panel.update_user(user.id, &shut).await.unwrap();
+    assert_eq!(updated.status, RemoteStatus::Disabled);
+    assert!(
+        rig.panel
+            .squad_ids()
+            .await
+            .unwrap()
+            .contains(&rig.push().limits.squads[0])
+    );
+}
+
+#[tokio::test]
 async fn a_used_up_limit_ends_by_reset_or_by_more() {
     let rig = Rig::start().await;
     let user = rig.panel.create_user("thirsty", "d", &rig.push()).await.unwrap();
@@ -164,6 +184,10 @@ async fn a_used_up_limit_ends_by_reset_or_by_more() {
     );
     let reset = rig.panel.reset_traffic(user.id).await.unwrap();
     assert_eq!((reset.status, reset.used_traffic_bytes), (RemoteStatus::Active, 0));
+    assert!(
+        limited.traffic_reset_at.is_none() && reset.traffic_reset_at.is_some(),
+        "the panel dates it"
+    );
 
     rig.control.set_traffic(user.id, 50 * GIB).await.unwrap();
     let more = Limits {

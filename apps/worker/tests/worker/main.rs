@@ -16,6 +16,7 @@ mod maintenance;
 mod operators;
 mod passes;
 mod planned;
+mod provisioning;
 mod retries;
 mod running;
 mod storm;

@@ -9,6 +9,7 @@ use std::{
 use async_trait::async_trait;
 use domain::{entitlement::RemoteStatus, time::Timestamp};
 use ports::panel::{FailureKind, PanelError, PanelReader, PanelWriter, Push, RemoteUser};
+use tokio_util::sync::CancellationToken;
 
 /// What happens to the next request that changes something.
 #[derive(Clone, Debug)]
@@ -34,6 +35,9 @@ struct Inside {
     writes: Vec<String>,
     resets: u32,
     now: Timestamp,
+    /// The squads it has; any, where nobody said.
+    squads: Option<Vec<uuid::Uuid>>,
+    stop: Option<(u32, CancellationToken)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -110,6 +114,24 @@ impl FakePanel {
         }
     }
 
+    /// Whoever calls is told to stop once so many more requests were answered.
+    pub(crate) fn stop_after(&self, answers: u32, stop: CancellationToken) {
+        self.0.lock().unwrap().stop = Some((answers, stop));
+    }
+
+    /// From now on it has these squads only, and refuses a user with another one as the real panel does.
+    pub(crate) fn has_squads(&self, squads: &[uuid::Uuid]) {
+        self.0.lock().unwrap().squads = Some(squads.to_vec());
+    }
+
+    /// What a user used, and that it used up all it had.
+    pub(crate) fn use_up(&self, id: i64) {
+        if let Some(user) = self.0.lock().unwrap().users.get_mut(&id) {
+            user.used_traffic_bytes = user.traffic_limit_bytes;
+            user.status = RemoteStatus::Limited;
+        }
+    }
+
     /// The panel's own clock.
     pub(crate) fn set_clock(&self, now: Timestamp) {
         self.0.lock().unwrap().now = now;
@@ -159,13 +181,35 @@ impl FakePanel {
                 lost()
             }
             (Some(Script::Panic), _) => panic!("a bug of the client"),
-            (None, None) => change(&mut self.0.lock().unwrap()),
+            (None, None) => {
+                let mut inside = self.0.lock().unwrap();
+                let answer = change(&mut inside);
+                if let Some((answers, stop)) = inside.stop.take() {
+                    match answers.checked_sub(1) {
+                        Some(0) | None => stop.cancel(),
+                        Some(left) => inside.stop = Some((left, stop)),
+                    }
+                }
+                answer
+            }
         }
     }
 }
 
 fn missing() -> PanelError {
     error(FailureKind::Transient, "remote_user_not_found")
+}
+
+fn known(inside: &Inside, push: &Push, code: &str) -> Result<(), PanelError> {
+    let has = |squad| inside.squads.as_ref().is_none_or(|squads| squads.contains(squad));
+    if push.limits.squads.iter().all(has) {
+        return Ok(());
+    }
+    Err(PanelError {
+        http_status: Some(500),
+        panel_code: Some(code.to_owned()),
+        ..error(FailureKind::Transient, "remnawave_http_500")
+    })
 }
 
 fn apply(user: &mut RemoteUser, push: &Push) {
@@ -191,6 +235,10 @@ impl PanelReader for FakePanel {
     async fn user_by_username(&self, username: &str) -> Result<Option<RemoteUser>, PanelError> {
         Ok(self.users().into_iter().find(|user| user.username == username))
     }
+
+    async fn squad_ids(&self) -> Result<Vec<uuid::Uuid>, PanelError> {
+        Ok(self.0.lock().unwrap().squads.clone().unwrap_or_default())
+    }
 }
 
 #[async_trait]
@@ -201,6 +249,7 @@ impl PanelWriter for FakePanel {
             if inside.users.values().any(|user| user.username == username) {
                 return Err(error(FailureKind::Transient, "remote_username_taken"));
             }
+            known(inside, &push, "A018")?;
             inside.last_id += 1;
             let mut user = RemoteUser {
                 id: inside.last_id,
@@ -227,6 +276,7 @@ impl PanelWriter for FakePanel {
     async fn update_user(&self, id: i64, push: &Push) -> Result<RemoteUser, PanelError> {
         let push = push.clone();
         self.change(format!("update {id} until {}", push.expire_at), move |inside| {
+            known(inside, &push, "A039")?;
             let user = inside.users.get_mut(&id).ok_or_else(missing)?;
             apply(user, &push);
             Ok(user.clone())
