@@ -7,7 +7,7 @@ use std::{
 
 use telemetry::registry::{Kind, METRICS};
 
-use crate::up::telemetry::{Running, SOON};
+use crate::up::telemetry::{Running, SOON, http};
 
 /// Reported only when something goes wrong that this run does not do; their own tests make it go wrong.
 const RARE: &[&str] = &[
@@ -27,11 +27,8 @@ pub(crate) async fn every_metric(running: &Running) {
     let printed = loop {
         let mut printed = BTreeMap::new();
         for url in [&running.api_url, &running.worker_url] {
-            let text = reqwest::get(format!("{url}/metrics"))
-                .await
-                .expect("it answers")
-                .text()
-                .await;
+            let answer = http().get(format!("{url}/metrics")).send().await.expect("it answers");
+            let text = answer.text().await;
             read_metrics(&text.expect("text"), &mut printed);
         }
         let missing: Vec<_> = named

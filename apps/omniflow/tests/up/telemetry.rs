@@ -88,7 +88,7 @@ impl Running {
         let [api_url, worker_url] = [api_address, worker_address].map(|address| format!("http://{address}"));
         for url in [&api_url, &worker_url] {
             until("a process listens", async || {
-                reqwest::get(format!("{url}/livez")).await.is_ok()
+                http().get(format!("{url}/livez")).send().await.is_ok()
             })
             .await;
         }
@@ -136,7 +136,7 @@ impl Running {
             .ask_for_money(SystemIds.next(), order.id, "manual")
             .await
             .expect("the payment is asked for");
-        let answer = reqwest::Client::new()
+        let answer = http()
             .post(format!(
                 "{}/v1/admin/payments/{}/manual-decision",
                 self.api_url, payment.id
@@ -191,7 +191,7 @@ impl Running {
             .expect("the payment is asked for");
         shop.approve(SystemIds.next(), payment.id).await.expect("approved");
 
-        let stranger = reqwest::Client::new()
+        let stranger = http()
             .get(format!("{}/v1/admin/jobs", self.api_url))
             .bearer_auth("planted-wrong-token-11")
             .send()
@@ -241,6 +241,13 @@ async fn until(what: &str, ready: impl AsyncFn() -> bool) {
         assert!(Instant::now() < deadline, "not in time: {what}");
         tokio::time::sleep(Duration::from_millis(30)).await;
     }
+}
+
+/// A client that takes no proxy of ours.
+pub(crate) fn http() -> reqwest::Client {
+    // The client brings no provider of its own; one that is installed already stays.
+    let _installed = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder().no_proxy().build().expect("a client")
 }
 
 fn free_port() -> u16 {
