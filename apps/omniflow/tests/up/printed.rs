@@ -13,7 +13,6 @@ use crate::up::telemetry::{Running, SOON, http};
 const RARE: &[&str] = &[
     "omniflow_outbox_failures_total",
     // Reported by what is still to come.
-    "omniflow_maintenance_mode",
     "omniflow_notices",
     "omniflow_notices_total",
     "omniflow_telegram_sends_total",
