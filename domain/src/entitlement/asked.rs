@@ -112,15 +112,12 @@ impl Asked {
     }
 
     /// Squads sorted and without repeats, so that equal wishes are equal bytes.
-    pub(super) fn normalised(self) -> Self {
-        match self {
-            Self::Squads { mut squads } => {
-                squads.sort_unstable();
-                squads.dedup();
-                Self::Squads { squads }
-            }
-            other => other,
+    pub(super) fn normalised(mut self) -> Self {
+        if let Self::Squads { squads } = &mut self {
+            squads.sort_unstable();
+            squads.dedup();
         }
+        self
     }
 
     /// Asks for what was asked before: each limit that is named is named the same.

@@ -110,7 +110,7 @@ impl Entitlement {
             } => {
                 let asked = Asked::Squads { squads: squads.clone() };
                 self.amended((operation_id, version, at), asked, |change| {
-                    change.limits.squads = squads
+                    change.limits.squads = squads;
                 });
             }
             Event::Enabled {

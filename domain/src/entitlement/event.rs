@@ -317,10 +317,7 @@ impl DomainEvent for Event {
     }
 
     fn event_version(&self) -> String {
-        match self {
-            Self::Extended { .. } => "2",
-            _ => "1",
-        }
-        .to_owned()
+        let second = matches!(self, Self::Extended { .. });
+        if second { "2" } else { "1" }.to_owned()
     }
 }

@@ -195,30 +195,31 @@ fn check_changes(before: &Entitlement, events: &[Event], after: &Entitlement) ->
     );
     let mut planned: std::collections::BTreeSet<_> = before.planned.iter().map(|one| one.operation_id).collect();
     for event in events {
-        match event {
-            Event::Resumed {
-                ends_at,
-                paused_seconds,
-                at,
-                ..
-            } => {
-                let began = before.paused_at.expect("only what is paused is resumed");
-                let passed = (*at - began).max(chrono::TimeDelta::zero());
-                let earlier = after.changes.iter().rev().nth(1).map(|change| change.ends_at);
-                prop_assert_eq!(Some(*ends_at), earlier.map(|end| end + passed));
-                prop_assert_eq!(*paused_seconds, passed.num_seconds());
-                prop_assert_eq!(after.paused_seconds, before.paused_seconds + paused_seconds);
-            }
-            Event::ChangePlanned {
-                operation_id,
-                effective_at,
-                at,
-                ..
-            } => {
-                prop_assert!(planned.insert(*operation_id) && effective_at > at);
-            }
-            Event::ChangeDropped { operation_id, .. } => prop_assert!(planned.remove(operation_id)),
-            _ => {}
+        if let Event::Resumed {
+            ends_at,
+            paused_seconds,
+            at,
+            ..
+        } = event
+        {
+            let began = before.paused_at.expect("only what is paused is resumed");
+            let passed = (*at - began).max(chrono::TimeDelta::zero());
+            let earlier = after.changes.iter().rev().nth(1).map(|change| change.ends_at);
+            prop_assert_eq!(Some(*ends_at), earlier.map(|end| end + passed));
+            prop_assert_eq!(*paused_seconds, passed.num_seconds());
+            prop_assert_eq!(after.paused_seconds, before.paused_seconds + paused_seconds);
+        }
+        if let Event::ChangePlanned {
+            operation_id,
+            effective_at,
+            at,
+            ..
+        } = event
+        {
+            prop_assert!(planned.insert(*operation_id) && effective_at > at);
+        }
+        if let Event::ChangeDropped { operation_id, .. } = event {
+            prop_assert!(planned.remove(operation_id));
         }
     }
     for change in after

@@ -45,7 +45,9 @@ pub(super) fn after(commands: impl IntoIterator<Item = Command>) -> Entitlement 
     for command in commands {
         let events = state.decide(command.clone()).expect("accepted");
         assert!(!events.is_empty(), "{command:?} has no effect");
-        events.into_iter().for_each(|event| state.evolve(event));
+        for event in events {
+            state.evolve(event);
+        }
     }
     state
 }
@@ -210,19 +212,12 @@ fn a_repeat_adds_nothing_and_the_same_key_for_something_else_is_refused() {
 fn a_repeat_of_a_plan_is_one_however_late_it_comes() {
     let plan = planned(70, Asked::Disable, Some(5 * DAY), DAY);
     let mut state = after([plan.clone()]);
-    let late = |second| match plan.clone() {
-        Command::Change {
-            asked,
-            effective_at,
-            operation,
-            ..
-        } => Command::Change {
-            asked,
-            effective_at,
-            operation,
-            at: at(second),
-        },
-        other => other,
+    let late = |second| {
+        let mut again = plan.clone();
+        if let Command::Change { at: asked_at, .. } = &mut again {
+            *asked_at = at(second);
+        }
+        again
     };
     assert_eq!(state.decide(late(2 * DAY)), Ok(vec![]));
     assert_eq!(
@@ -276,7 +271,9 @@ fn a_plan_is_in_no_desired_state_before_its_moment() {
     }
     assert_eq!(state.decide(Command::TakeEffect { at: at(5 * DAY - 1) }), Ok(vec![]));
     let events = state.decide(Command::TakeEffect { at: at(5 * DAY) }).expect("due");
-    events.into_iter().for_each(|event| state.evolve(event));
+    for event in events {
+        state.evolve(event);
+    }
     let desired = shown(&state, 5 * DAY);
     assert_eq!((desired.version, desired.limits.traffic_bytes), (3, Some(5)));
     assert_eq!(desired.expire_at, at(63 * DAY), "what was bought meanwhile is in it");
@@ -308,7 +305,9 @@ fn a_planned_end_never_takes_back_what_was_bought_meanwhile() {
         extend(2, terms(30, 3), 2 * DAY),
     ]);
     let events = state.decide(Command::TakeEffect { at: at(5 * DAY) }).expect("due");
-    events.into_iter().for_each(|event| state.evolve(event));
+    for event in events {
+        state.evolve(event);
+    }
     assert_eq!(state.ends_at, Some(at(60 * DAY)));
 }
 
@@ -327,7 +326,9 @@ fn cancelling_before_the_moment_drops_the_change_and_after_it_does_not() {
         at: at(2 * DAY),
     };
     assert_eq!((events.first(), events.len()), (Some(&dropped), 2));
-    events.into_iter().for_each(|event| state.evolve(event));
+    for event in events {
+        state.evolve(event);
+    }
     assert_eq!(state.decide(Command::TakeEffect { at: at(9 * DAY) }), Ok(vec![]));
     assert_eq!(shown(&state, 9 * DAY).access, Access::Open);
     assert_eq!(state.decide(change.clone()), Ok(vec![]), "the key stays taken");
@@ -335,7 +336,9 @@ fn cancelling_before_the_moment_drops_the_change_and_after_it_does_not() {
     let mut state = after([change, Command::TakeEffect { at: at(6 * DAY) }]);
     let events = state.decide(cancel).expect("accepted");
     assert_eq!(events.len(), 1);
-    events.into_iter().for_each(|event| state.evolve(event));
+    for event in events {
+        state.evolve(event);
+    }
     assert_eq!(
         shown(&state, 9 * DAY).access,
         Access::Disabled,
@@ -364,7 +367,9 @@ fn a_right_that_has_not_begun_is_changed_without_being_shown() {
     assert!(
         matches!(events.last(), Some(Event::OperationOpened { effective_at, .. }) if *effective_at == Some(at(20 * DAY)))
     );
-    events.into_iter().for_each(|event| state.evolve(event));
+    for event in events {
+        state.evolve(event);
+    }
     assert_eq!(state.desired_at(at(20 * DAY - 1)), None);
     assert_eq!(shown(&state, 20 * DAY).limits.traffic_bytes, Some(5));
 }
