@@ -222,10 +222,10 @@ fn open_in(
         Err(ExecuteError::Store(error)) => return Err(error.into()),
     };
     let subscription_id = work.state::<Entitlement>(id)?.subscription_id;
-    for row in events
+    let opened = events
         .iter()
-        .filter_map(|event| operation_row(event, id, subscription_id))
-    {
+        .find_map(|event| operation_row(event, id, subscription_id));
+    if let Some(row) = opened {
         let opened = accepted(id, row.operation_id.as_uuid(), &row.operation, "pending");
         work.enqueue_operation(row);
         return Ok(opened);

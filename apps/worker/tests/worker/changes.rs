@@ -275,6 +275,7 @@ fn each() -> Vec<(Asked, Vec<&'static str>)> {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one walk over every operation, told in one piece")]
 async fn every_operation_outlasts_limits_failures_and_lost_answers_at_each_of_its_requests() {
     let (stage, paid) = live().await;
     for (asked, requests) in each() {
