@@ -16,7 +16,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use audit::{AuditCommand, AuditFilter};
 pub use chaos::ChaosArgs;
 pub use deliveries::{DeliveriesCommand, VerdictArg};
-pub use entitlements::{EntitlementsCommand, Most, PauseArgs};
+pub use entitlements::{EntitlementsCommand, PauseArgs};
 pub use health::{HealthArgs, HealthOf};
 pub use maintenance::{MaintenanceCommand, WindowArgs};
 pub use operations::{OperationChange, OperationsCommand};

@@ -64,6 +64,10 @@ impl PanelReader for Panel {
     async fn user_by_username(&self, _: &str) -> Result<Option<RemoteUser>, PanelError> {
         Ok(None)
     }
+
+    async fn squad_ids(&self) -> Result<Vec<uuid::Uuid>, PanelError> {
+        Ok(Vec::new())
+    }
 }
 
 fn watching(world: &World, panel: &Panel, detection: Detection) -> Detector {
