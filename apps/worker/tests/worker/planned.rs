@@ -10,7 +10,7 @@ use service::{Caller, entitlements::ChangeRequest};
 
 use crate::{
     changes::{done, limits, live},
-    support::{Script, Stage},
+    support::Script,
 };
 
 #[tokio::test]
