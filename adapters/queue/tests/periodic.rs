@@ -112,7 +112,7 @@ fn another_client_goes_on_when_the_leader_dies_without_a_word() {
         lasts: Duration::ZERO,
         seen: Arc::clone(&seen),
     };
-    let ran_by = |client: &str| seen.lock().unwrap().by.iter().any(|by| *by == client);
+    let ran_by = |client: &'static str| seen.lock().unwrap().by.contains(&client);
     let (doomed, lasting) = (runtime(), runtime());
     let db = lasting.block_on(TestDb::new());
     let running = doomed.block_on(async {

@@ -78,33 +78,11 @@ impl Projection for OperationsView {
             | Event::Applied { .. }
             | Event::DriftDetected { .. }
             | Event::DriftCorrected { .. } => RowChange::Nothing,
-            Event::OperationOpened {
-                operation_id,
-                operation,
-                version,
-                order_id,
-                correlation_id,
-                at,
-                ..
-            } => RowChange::Insert(OperationRow {
-                operation_id: operation_id.as_uuid(),
-                entitlement_id,
-                subscription_id: context
-                    .0
-                    .get(&event.aggregate_id)
-                    .copied()
-                    .ok_or_else(|| Unfit::unknown("the subscription of the entitlement"))?,
-                order_id: order_id.map(OrderId::as_uuid),
-                operation: operation.as_str().to_owned(),
-                state: "open".to_owned(),
-                version,
-                error_code: None,
-                attempts: None,
-                correlation_id,
-                opened_at: at,
-                closed_at: None,
-                last_position: event.position,
-            }),
+            opening @ Event::OperationOpened { .. } => {
+                let subscription = context.0.get(&event.aggregate_id).copied();
+                let subscription = subscription.ok_or_else(|| Unfit::unknown("the subscription of the entitlement"))?;
+                opened(opening, event.position, (entitlement_id, subscription))
+            }
             Event::OperationSucceeded {
                 operation_id,
                 superseded,
@@ -144,6 +122,37 @@ impl Projection for OperationsView {
 
 fn opens(event: &Event) -> bool {
     matches!(event, Event::OperationOpened { .. })
+}
+
+/// The row that an opening begins; `entitlement` and `subscription` are what the operation is for.
+fn opened(event: Event, position: i64, (entitlement, subscription): (Uuid, Uuid)) -> RowChange<OperationRow> {
+    let Event::OperationOpened {
+        operation_id,
+        operation,
+        version,
+        order_id,
+        correlation_id,
+        at,
+        ..
+    } = event
+    else {
+        return RowChange::Nothing;
+    };
+    RowChange::Insert(OperationRow {
+        operation_id: operation_id.as_uuid(),
+        entitlement_id: entitlement,
+        subscription_id: subscription,
+        order_id: order_id.map(OrderId::as_uuid),
+        operation: operation.as_str().to_owned(),
+        state: "open".to_owned(),
+        version,
+        error_code: None,
+        attempts: None,
+        correlation_id,
+        opened_at: at,
+        closed_at: None,
+        last_position: position,
+    })
 }
 
 fn closed(

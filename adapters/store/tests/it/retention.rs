@@ -90,7 +90,7 @@ fn cut() -> DateTime<Utc> {
 }
 
 fn later() -> Instant {
-    Instant::now() + Duration::from_secs(60)
+    Instant::now() + Duration::from_mins(1)
 }
 
 async fn pool(db: &TestDb) -> PgPool {
@@ -270,7 +270,7 @@ fn no_step_names_what_is_kept_for_ever_and_zero_days_are_days() {
         assert!((step.kept)(&none) <= (step.kept)(&Keep::default()), "{}", step.table);
     }
     assert_eq!((of("outbox").kept)(&none), Duration::ZERO);
-    assert_eq!((of("outbox").kept)(&Keep::default()), Duration::from_secs(7 * 86_400));
+    assert_eq!((of("outbox").kept)(&Keep::default()), Duration::from_hours(7 * 24));
 }
 
 #[tokio::test]
