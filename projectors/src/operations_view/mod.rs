@@ -59,7 +59,6 @@ impl Projection for OperationsView {
         Ok(Subscriptions(known))
     }
 
-    #[expect(clippy::too_many_lines, reason = "one arm a fact, every field of it in sight")]
     fn change(event: &Recorded<Event>, context: &Subscriptions) -> Result<RowChange<OperationRow>, Unfit> {
         let entitlement_id = stream_id(event)?;
         Ok(match event.event.clone() {

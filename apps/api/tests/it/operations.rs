@@ -53,6 +53,7 @@ fn code(answer: &Answer) -> (u16, String) {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one walk through the doors, told in one piece")]
 async fn b95_a_retry_and_a_cancel_leave_who_did_it_and_why() {
     let world = World::new().await;
     let id = opened(&world).await;

@@ -65,6 +65,7 @@ async fn unknown_kind(world: &World) -> i64 {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one job of every kind, told in one piece")]
 async fn every_end_without_success_is_recorded_once_whatever_the_kind() {
     let world = World::new().await;
     let queue = world.service.queue().unwrap();
@@ -299,13 +300,14 @@ async fn a_retry_and_a_cancel_at_once_leave_one_whole_outcome() {
         .await;
     match (retried.is_ok(), cancelled.is_ok()) {
         // The cancel came last and took the new job with it, or was refused, or won.
-        (true, true) | (false, true) => assert_eq!((row.status.as_str(), live), ("cancelled", 0)),
+        (_, true) => assert_eq!((row.status.as_str(), live), ("cancelled", 0)),
         (true, false) => assert_eq!((row.status.as_str(), live), ("pending", 1)),
         (false, false) => panic!("{retried:?} {cancelled:?}"),
     }
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one history, told in one piece")]
 async fn operations_are_listed_by_filter_and_their_history_counts_what_repeats() {
     let world = World::new().await;
     let (operation_id, _) = waiting(&world).await;

@@ -50,6 +50,7 @@ pub(crate) fn flip(action: &str, source: &str, actor: Option<&str>) -> (String, 
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one window from its opening to its end")]
 async fn a_window_is_opened_changed_and_closed_by_hand() {
     let world = World::new().await;
     let never = world.service.maintenance().await.unwrap();
