@@ -6,5 +6,6 @@ pub mod clock;
 pub mod goods;
 pub mod ids;
 pub mod panel;
+pub mod panel_webhooks;
 pub mod payments;
 pub mod trace;

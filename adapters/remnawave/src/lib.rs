@@ -16,3 +16,4 @@ mod wire;
 
 pub use config::{Config, ConfigError};
 pub use panel::{Remnawave, Squad};
+pub use webhook::Webhooks;

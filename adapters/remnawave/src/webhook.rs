@@ -3,6 +3,8 @@
 
 use chrono::TimeDelta;
 use domain::time::Timestamp;
+use ports::panel_webhooks::PanelWebhooks;
+pub use ports::panel_webhooks::{Hint, WebhookError};
 use secrets::{Secret, digest};
 use serde::Deserialize;
 
@@ -12,41 +14,38 @@ pub const SIGNATURE_HEADER: &str = "x-remnawave-signature";
 /// How far the signed time may be from ours, either way.
 pub const TOLERANCE: TimeDelta = TimeDelta::minutes(5);
 
-/// Why a webhook is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WebhookError {
-    /// Missing, doubled, malformed or wrong signature.
-    #[error("the signature is not valid")]
-    InvalidSignature,
-    /// Authentic, but not of the panel's form.
-    #[error("the body is not of the panel's form")]
-    Malformed,
-    /// Authentic, but of another time: a replay, or a clock that is wrong.
-    #[error("the webhook is not of this time")]
-    Stale,
-}
+/// Events that change nothing of what is compared: the panel sends them by the thousand, and none is worth a look.
+const QUIET: [&str; 4] = [
+    "user.first_connected",
+    "user.bandwidth_usage_threshold_reached",
+    "user.not_connected",
+    "user.expiration",
+];
 
-impl WebhookError {
-    /// Stable code.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Self::InvalidSignature => "webhook_signature_invalid",
-            Self::Malformed => "webhook_malformed",
-            Self::Stale => "webhook_stale",
-        }
+/// Holds the panel's webhooks to the secret that it signs them with.
+pub struct Webhooks(Secret);
+
+impl Webhooks {
+    /// An empty secret accepts nobody.
+    pub const fn new(secret: Secret) -> Self {
+        Self(secret)
     }
 }
 
-/// What an authentic webhook says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hint {
-    /// SHA-256 of the body in hex: the panel sends no id, and repeats byte for byte.
-    pub key: String,
-    /// As `user.modified`.
-    pub event: String,
-    pub timestamp: Timestamp,
-    /// The user that it is about, if any.
-    pub user_id: Option<i64>,
+impl std::fmt::Debug for Webhooks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Webhooks").finish_non_exhaustive()
+    }
+}
+
+impl PanelWebhooks for Webhooks {
+    fn signature_header(&self) -> &'static str {
+        SIGNATURE_HEADER
+    }
+
+    fn receive(&self, signatures: &[&[u8]], body: &[u8], now: Timestamp) -> Result<Hint, WebhookError> {
+        receive(&self.0, signatures, body, now)
+    }
 }
 
 #[derive(Deserialize)]
@@ -88,8 +87,7 @@ pub fn receive(secret: &Secret, signatures: &[&[u8]], body: &[u8], now: Timestam
         return Err(WebhookError::Stale);
     }
     let user = match read.scope.as_str() {
-        "user" => Some(&read.data),
-        "user_hwid_devices" => read.data.get("user"),
+        "user" if !QUIET.contains(&read.event.as_str()) => Some(&read.data),
         _ => None,
     };
     Ok(Hint {

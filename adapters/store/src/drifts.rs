@@ -110,15 +110,20 @@ async fn corrected_in(
     Ok(())
 }
 
-/// Drifts of a status, newest first, those before `before` only.
+/// Drifts of a status, or of any, newest first, those before `before` only.
 ///
 /// # Errors
 /// [`StoreError`] when the statement fails.
-pub async fn list(pool: &PgPool, status: &str, before: Option<i64>, limit: i64) -> Result<Vec<DriftRow>, StoreError> {
+pub async fn list(
+    pool: &PgPool,
+    status: Option<&str>,
+    before: Option<i64>,
+    limit: i64,
+) -> Result<Vec<DriftRow>, StoreError> {
     Ok(sqlx::query_as!(
         DriftRow,
         "select id, entitlement_id, subscription_id, kind, expected, observed, status, detected_at, resolved_at
-         from entitlement_drifts where status = $1 and ($2::bigint is null or id < $2)
+         from entitlement_drifts where ($1::text is null or status = $1) and ($2::bigint is null or id < $2)
          order by id desc limit $3",
         status,
         before,

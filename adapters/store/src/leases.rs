@@ -122,6 +122,21 @@ pub async fn release_in(conn: &mut PgConnection, subscription_id: Uuid, token: U
     }
 }
 
+/// Whether `token` still holds the lease, which may have ended meanwhile. The row stays locked until the caller's transaction ends.
+///
+/// # Errors
+/// [`StoreError`] when the statement fails.
+pub async fn held_in(conn: &mut PgConnection, subscription_id: Uuid, token: Uuid) -> Result<bool, StoreError> {
+    let held = sqlx::query_scalar!(
+        "select token from subscription_leases where subscription_id = $1 and token = $2 and released_at is null for update",
+        subscription_id,
+        token
+    )
+    .fetch_optional(conn)
+    .await?;
+    Ok(held.is_some())
+}
+
 /// Leases that ended at least `age` ago without an outcome and whose operation has ended too, so that no run of it will take them over.
 ///
 /// # Errors

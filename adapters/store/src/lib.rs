@@ -35,6 +35,7 @@ pub mod notices;
 pub mod operation_pages;
 pub mod operations;
 pub mod outbox;
+pub mod panel_hints;
 pub mod pass_runs;
 pub mod payments;
 pub mod pool;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
@@ -64,11 +65,82 @@ pub async fn open_in(conn: &mut PgConnection, subscription_id: Uuid) -> Result<O
     Ok(row.map(|row| (row.operation_id, row.status)))
 }
 
+/// What is under way for a subscription, of what is due at `now`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UnderWay {
+    /// An operation that waits for its run: whatever happened before now, that run will see.
+    pub waits: bool,
+    /// An operation whose run may have looked already.
+    pub runs: bool,
+}
+
+/// Whether an operation will converge a subscription anyway. Changes that are scheduled for later than `now` do not count.
+///
+/// # Errors
+/// [`StoreError`] when the statement fails.
+pub async fn under_way_in(
+    conn: &mut PgConnection,
+    subscription_id: Uuid,
+    now: DateTime<Utc>,
+) -> Result<UnderWay, StoreError> {
+    Ok(sqlx::query_as!(
+        UnderWay,
+        r#"select coalesce(bool_or(status <> 'running'), false) as "waits!", coalesce(bool_or(status = 'running'), false) as "runs!"
+           from fulfillment_operations
+           where subscription_id = $1 and status in ('pending', 'running', 'retrying')
+             and (effective_at is null or effective_at <= $2)"#,
+        subscription_id,
+        now
+    )
+    .fetch_one(conn)
+    .await?)
+}
+
+/// How many `reconcile`s are open, counted up to `most`.
+///
+/// # Errors
+/// [`StoreError`] when the statement fails.
+pub async fn open_count_in(conn: &mut PgConnection, most: i64) -> Result<i64, StoreError> {
+    Ok(sqlx::query_scalar!(
+        r#"select count(*) as "count!" from (
+               select from fulfillment_operations
+               where operation = 'reconcile' and status in ('pending', 'running', 'retrying') limit $1) open"#,
+        most
+    )
+    .fetch_one(conn)
+    .await?)
+}
+
+/// The key that an operation was opened under.
+///
+/// # Errors
+/// [`StoreError`] when the statement fails.
+pub async fn key_in(conn: &mut PgConnection, operation_id: Uuid) -> Result<Option<String>, StoreError> {
+    Ok(sqlx::query_scalar!(
+        "select idempotency_key from fulfillment_operations where operation_id = $1",
+        operation_id
+    )
+    .fetch_optional(conn)
+    .await?)
+}
+
 /// Writes the row.
 ///
 /// # Errors
 /// [`StoreError::Conflict`] when one was opened meanwhile: nothing is written, rerun.
 pub async fn insert_in(conn: &mut PgConnection, row: &NewReconcile) -> Result<(), StoreError> {
+    if offer_in(conn, row).await? {
+        Ok(())
+    } else {
+        Err(StoreError::Conflict)
+    }
+}
+
+/// Writes the row, unless one is open already or its key was used before: `false`, and nothing is written.
+///
+/// # Errors
+/// [`StoreError`] when the statement fails.
+pub async fn offer_in(conn: &mut PgConnection, row: &NewReconcile) -> Result<bool, StoreError> {
     let inserted = sqlx::query!(
         r#"insert into fulfillment_operations
                (operation_id, entitlement_id, subscription_id, operation, version, idempotency_key, correlation_id, next_attempt_at)
@@ -84,11 +156,7 @@ pub async fn insert_in(conn: &mut PgConnection, row: &NewReconcile) -> Result<()
     )
     .execute(conn)
     .await?;
-    if inserted.rows_affected() == 1 {
-        Ok(())
-    } else {
-        Err(StoreError::Conflict)
-    }
+    Ok(inserted.rows_affected() == 1)
 }
 
 /// Open operations that were due at least `age` ago, that nobody holds a lease for and whose job is not on its way through the outbox;

@@ -172,7 +172,7 @@ pub async fn claim_due(pool: &PgPool, limit: i64) -> Result<Vec<i64>, StoreError
         "update webhook_events set next_try_at = clock_timestamp() + interval '1 minute'
          where id in (
              select id from webhook_events
-             where status in ('received', 'failed') and signature_valid and next_try_at <= clock_timestamp()
+             where status in ('received', 'failed') and signature_valid and hint is null and next_try_at <= clock_timestamp()
              order by next_try_at, id limit $1
              for update skip locked)
          returning id",

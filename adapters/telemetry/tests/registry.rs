@@ -13,7 +13,6 @@ use telemetry::registry::{Kind, METRICS, markdown};
 const AWAITED: &[&str] = &[
     "omniflow_notices",
     "omniflow_notices_total",
-    "omniflow_panel_webhooks_total",
     "omniflow_telegram_sends_total",
 ];
 

@@ -3,6 +3,7 @@
 mod audit;
 mod chaos;
 mod deliveries;
+mod drifts;
 mod entitlements;
 mod health;
 mod maintenance;
@@ -16,6 +17,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use audit::{AuditCommand, AuditFilter};
 pub use chaos::ChaosArgs;
 pub use deliveries::{DeliveriesCommand, VerdictArg};
+pub use drifts::DriftsCommand;
 pub use entitlements::{EntitlementsCommand, PauseArgs};
 pub use health::{HealthArgs, HealthOf};
 pub use maintenance::{MaintenanceCommand, WindowArgs};
@@ -90,6 +92,9 @@ pub enum Command {
     /// Maintenance mode: nothing new is sold and nothing is written to the panel, while money on its way settles.
     #[command(subcommand)]
     Maintenance(MaintenanceCommand),
+    /// Where the panel was seen to differ from what it must show.
+    #[command(subcommand)]
+    Drifts(DriftsCommand),
     /// Settings.
     #[command(subcommand)]
     Config(ConfigCommand),

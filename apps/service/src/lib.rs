@@ -19,6 +19,7 @@ mod list_orders;
 pub mod maintenance;
 mod notices;
 pub mod operators;
+pub mod panel_hints;
 pub mod passes;
 pub mod payments;
 pub mod place_order;
@@ -39,8 +40,8 @@ pub use expire_orders::ExpireReport;
 pub use maintenance::{MaintenanceView, SetMaintenance};
 pub use operators::{
     AuditRow, AuditSearch, Backlog, CancelDelivery, Cancellation, DeadLetterReport, DeadLetterRow, DeadLetterSearch,
-    DeliveryDetail, DeliveryStep, DeliveryView, HistoryView, OperationRow, OperationSearch, OperationView, Page,
-    ResolveDelivery,
+    DeliveryDetail, DeliveryStep, DeliveryView, DriftView, HistoryView, OperationRow, OperationSearch, OperationView,
+    Page, ResolveDelivery,
 };
 pub use place_order::{PlaceOrder, RecipientIn, Wanted};
 pub use providers::{GoodsProviders, PaymentProviders};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ports::{
     clock::{Clock, SystemClock},
     ids::{Ids, SystemIds},
+    panel_webhooks::PanelWebhooks,
 };
 use queue::JobClient;
 use store::Store;
@@ -22,6 +23,7 @@ pub struct Service {
     pub(crate) goods: GoodsProviders,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) goods_enabled: bool,
+    pub(crate) panel_webhooks: Option<Arc<dyn PanelWebhooks>>,
     pub(crate) forgeries: Arc<Forgeries>,
     pub(crate) gate: Gate,
 }
@@ -38,6 +40,7 @@ impl Service {
             goods: GoodsProviders::default(),
             catalog: Arc::default(),
             goods_enabled: false,
+            panel_webhooks: None,
         }
     }
 
@@ -94,6 +97,7 @@ pub struct Builder {
     goods: GoodsProviders,
     catalog: Arc<Catalog>,
     goods_enabled: bool,
+    panel_webhooks: Option<Arc<dyn PanelWebhooks>>,
 }
 
 impl Builder {
@@ -128,6 +132,12 @@ impl Builder {
         self
     }
 
+    /// Tells hints of the panel from forgeries. Without it none is taken in.
+    pub fn panel_webhooks(mut self, webhooks: Option<Arc<dyn PanelWebhooks>>) -> Self {
+        self.panel_webhooks = webhooks;
+        self
+    }
+
     /// What is for sale.
     pub fn catalog(mut self, catalog: Arc<Catalog>) -> Self {
         self.catalog = catalog;
@@ -146,6 +156,7 @@ impl Builder {
             goods: self.goods,
             catalog: self.catalog,
             goods_enabled: self.goods_enabled,
+            panel_webhooks: self.panel_webhooks,
             forgeries: Arc::default(),
         }
     }

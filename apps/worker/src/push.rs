@@ -22,7 +22,29 @@ const REFUSED_WHOLE: [&str; 2] = ["A018", "A039"];
 const NOT_FOUND: &str = "remote_user_not_found";
 const NAME_TAKEN: &str = "remote_username_taken";
 
-/// Pushes what was claimed and answers what the panel shows then.
+/// The subscription's user, as a look at the panel found it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// `None` when the panel has none.
+    pub user: Option<RemoteUser>,
+    /// It is shut although it must be open.
+    pub reopen: bool,
+}
+
+/// The subscription's user; `None` when the panel has none. Changes nothing.
+///
+/// # Errors
+/// [`SendError::Foreign`] for a user that is somebody else's, and whatever became of the request.
+pub async fn find(
+    sender: &mut Sender,
+    panel: &dyn PanelWriter,
+    claimed: &Claimed,
+    now: Timestamp,
+) -> Result<Option<RemoteUser>, SendError> {
+    Pushing::new(sender, panel, claimed, now).find().await
+}
+
+/// Finds the user, pushes what was claimed and answers what the panel shows then.
 ///
 /// # Errors
 /// [`SendError`]; the sender knows whether anything was sent, and whether an answer is missing.
@@ -32,8 +54,24 @@ pub async fn push(
     claimed: &Claimed,
     now: Timestamp,
 ) -> Result<Shown, SendError> {
+    let user = find(sender, panel, claimed, now).await?;
+    push_found(sender, panel, claimed, Found { user, reopen: false }, now).await
+}
+
+/// As [`push`], to a user that was found already.
+///
+/// # Errors
+/// As [`push`].
+pub async fn push_found(
+    sender: &mut Sender,
+    panel: &dyn PanelWriter,
+    claimed: &Claimed,
+    found: Found,
+    now: Timestamp,
+) -> Result<Shown, SendError> {
     let mut run = Pushing::new(sender, panel, claimed, now);
-    let (user, created) = run.converge().await?;
+    run.wanted.activate |= found.reopen && !run.over && !run.wanted.shut;
+    let (user, created) = run.converge(found.user).await?;
     run.finish(user, created).await
 }
 
@@ -55,7 +93,8 @@ impl<'a> Pushing<'a> {
         let desired = &claimed.desired;
         let over = desired.expire_at <= now;
         let shut = desired.access != Access::Open;
-        // What was paid for, and an operator's own word, open a user that was shut by hand at the panel. Everything else leaves it alone.
+        // What was paid for, and an operator's own word, open a user that was shut by hand at the panel. A
+        // comparison does so where it found the user shut ([`push_found`]). Everything else leaves it alone.
         let opens = match claimed.kind {
             OperationKind::Create | OperationKind::Enable => true,
             OperationKind::Extend => claimed.order_id.is_some(),
@@ -80,37 +119,32 @@ impl<'a> Pushing<'a> {
     }
 
     /// The user as the panel shows it, and whether it was created just now.
-    async fn converge(&mut self) -> Result<(RemoteUser, bool), SendError> {
-        if let Some(id) = self.claimed.remote_user_id
-            && let Some(user) = self.known(id).await?
-        {
-            return Ok((user, false));
-        }
-        match self.find().await? {
-            Some(user) => self.adopt(user).await,
-            None => self.create().await,
+    async fn converge(&mut self, found: Option<RemoteUser>) -> Result<(RemoteUser, bool), SendError> {
+        let Some(user) = found else {
+            return self.create().await;
+        };
+        match self.adopt(user).await {
+            // It vanished in between.
+            Err(SendError::Panel(error)) if error.code == NOT_FOUND => match self.named().await? {
+                Some(user) => self.adopt(user).await,
+                None => self.create().await,
+            },
+            adopted => adopted,
         }
     }
 
-    /// `None` when the panel has no such user any more. It is read before it is written: a panel restored from an old copy may have given
-    /// the number to somebody else, whose access must not be touched.
-    async fn known(&mut self, id: i64) -> Result<Option<RemoteUser>, SendError> {
-        let (sender, panel) = (&mut *self.sender, self.panel);
-        let Some(user) = sender.read(panel.user(id)).await? else {
-            return Ok(None);
-        };
-        if user.username != self.username {
-            return Err(SendError::Foreign);
+    /// By its number where that is known, else by its name. It is read before it is written: a panel restored from an old copy may have
+    /// given the number to somebody else, whose access must not be touched.
+    async fn find(&mut self) -> Result<Option<RemoteUser>, SendError> {
+        if let Some(id) = self.claimed.remote_user_id {
+            let (sender, panel) = (&mut *self.sender, self.panel);
+            match sender.read(panel.user(id)).await? {
+                Some(user) if user.username != self.username => return Err(SendError::Foreign),
+                Some(user) => return Ok(Some(user)),
+                None => {}
+            }
         }
-        if self.over {
-            return Ok(Some(user));
-        }
-        self.shut_first(&user).await?;
-        match self.update(id).await {
-            Ok(user) => Ok(Some(user)),
-            Err(SendError::Panel(error)) if error.code == NOT_FOUND => Ok(None),
-            Err(error) => Err(error),
-        }
+        self.named().await
     }
 
     async fn update(&mut self, id: i64) -> Result<RemoteUser, SendError> {
@@ -152,7 +186,7 @@ impl<'a> Pushing<'a> {
         Ok(())
     }
 
-    async fn find(&mut self) -> Result<Option<RemoteUser>, SendError> {
+    async fn named(&mut self) -> Result<Option<RemoteUser>, SendError> {
         let found = self.sender.read(self.panel.user_by_username(&self.username)).await?;
         match found {
             Some(user) if user.description.as_deref() != Some(self.description.as_str()) => Err(SendError::Foreign),
@@ -173,7 +207,7 @@ impl<'a> Pushing<'a> {
         let call = self.panel.create_user(&self.username, &self.description, &self.wanted);
         match self.sender.write(call).await {
             Ok(user) => Ok((user, true)),
-            Err(SendError::Panel(error)) if error.code == NAME_TAKEN => match self.find().await? {
+            Err(SendError::Panel(error)) if error.code == NAME_TAKEN => match self.named().await? {
                 Some(user) => self.adopt(user).await,
                 None => Err(SendError::Panel(error)),
             },

@@ -18,6 +18,18 @@ pub struct Agreed {
     pub remote_status: RemoteStatus,
 }
 
+/// How an operation ends that did not succeed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadEnd {
+    /// It gave up for good.
+    Failed {
+        /// Failures that led here.
+        attempts: i32,
+    },
+    /// An operator abandoned it.
+    Cancelled,
+}
+
 /// A request to an entitlement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -108,6 +120,17 @@ pub enum Command {
         operation_id: OperationId,
         /// What the panel shows; absent where it need not show anything any more.
         agreed: Option<Agreed>,
+        /// When it is asked.
+        at: Timestamp,
+    },
+    /// A `reconcile` gives up or is abandoned. One that lived in its row alone enters the stream together with its end, and is not announced.
+    EndReconcile {
+        /// The operation; the stream may not know it.
+        operation: OpenOperation,
+        /// How it ends.
+        end: BadEnd,
+        /// Why, as a stable machine value.
+        code: String,
         /// When it is asked.
         at: Timestamp,
     },

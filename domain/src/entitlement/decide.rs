@@ -109,6 +109,12 @@ impl Decide for Entitlement {
                 agreed,
                 at,
             } => reconcile::record_reconciled(self, operation_id, agreed, stored(at)),
+            Command::EndReconcile {
+                operation,
+                end,
+                code,
+                at,
+            } => reconcile::end_badly(self, operation, end, code, stored(at)),
             Command::CloseSuperseded { operation_id, at } => {
                 operations::close_superseded(self, operation_id, stored(at))
             }
@@ -126,7 +132,7 @@ impl Decide for Entitlement {
     }
 
     fn announce(&self, event: &Event, _event_id: &str, _metadata: &Metadata) -> Vec<Message> {
-        public::announce(event)
+        public::announce(self, event)
     }
 
     fn upcasters() -> Vec<Box<dyn EventUpcaster>> {

@@ -37,7 +37,7 @@ mod tests;
 
 pub use asked::{Asked, Limit, MAX_SQUADS};
 pub use change::{Change, Planned};
-pub use command::{Agreed, Command};
+pub use command::{Agreed, BadEnd, Command};
 pub use desired_state::{Access, DesiredState, remote_description, remote_username};
 pub use drift::{Difference, DriftKind, Observed, Side};
 pub use error::Error;

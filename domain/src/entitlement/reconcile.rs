@@ -4,7 +4,7 @@
 //! be unknown here.
 
 use super::{
-    Agreed, Entitlement, Error, Event, OperationKind, Outcome,
+    Agreed, BadEnd, Entitlement, Error, Event, OpenOperation, OperationKind, Outcome,
     drift::{DriftKind, Observed, compare},
     operations::{self, Shown},
 };
@@ -89,6 +89,44 @@ pub(super) fn record_reconciled(
         });
     }
     Ok(events)
+}
+
+/// Its end is worth an event even where its beginning was not.
+pub(super) fn end_badly(
+    entitlement: &Entitlement,
+    operation: OpenOperation,
+    end: BadEnd,
+    code: String,
+    at: Timestamp,
+) -> Result<Vec<Event>, Error> {
+    let operation_id = operation.operation_id;
+    if entitlement.operations.contains_key(&operation_id) {
+        return match end {
+            BadEnd::Failed { attempts } => operations::record_failed(entitlement, operation_id, code, attempts, at),
+            BadEnd::Cancelled => operations::cancel(entitlement, operation_id, code, at),
+        };
+    }
+    let due = entitlement.desired_at(at).map(|desired| desired.version);
+    let opened = Event::OperationOpened {
+        operation_id,
+        operation: OperationKind::Reconcile,
+        version: due.unwrap_or_else(|| entitlement.desired_version()),
+        order_id: None,
+        idempotency_key: operation.idempotency_key,
+        correlation_id: operation.correlation_id,
+        effective_at: None,
+        at,
+    };
+    let ended = match end {
+        BadEnd::Failed { attempts } => Event::OperationFailed {
+            operation_id,
+            code,
+            attempts,
+            at,
+        },
+        BadEnd::Cancelled => Event::OperationCancelled { operation_id, code, at },
+    };
+    Ok(vec![opened, ended])
 }
 
 /// A push that succeeded ends every open drift (seeds).

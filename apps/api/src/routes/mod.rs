@@ -4,12 +4,14 @@ mod audit;
 mod catalog;
 mod dead_letters;
 mod deliveries;
+mod drifts;
 mod entitlements;
 mod jobs;
 mod maintenance;
 mod operations;
 mod orders;
 mod outbox;
+mod panel_webhooks;
 mod payments;
 mod reason;
 mod webhooks;
@@ -69,7 +71,9 @@ pub(crate) fn documented() -> OpenApiRouter<ApiState> {
         .routes(routes!(entitlements::resume))
         .routes(routes!(deliveries::cancel))
         .routes(routes!(maintenance::get, maintenance::set))
+        .routes(routes!(drifts::list))
         .routes(routes!(webhooks::receive))
+        .routes(routes!(panel_webhooks::receive))
         .routes(routes!(catalog::plans))
 }
 

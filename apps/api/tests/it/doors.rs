@@ -44,6 +44,7 @@ const GUARDED: &[(&str, &str)] = &[
     ("GET", "/v1/admin/deliveries/01960000-0000-7000-8000-000000000001"),
     ("GET", "/v1/admin/maintenance"),
     ("PUT", "/v1/admin/maintenance"),
+    ("GET", "/v1/admin/fulfillment/drifts"),
     (
         "POST",
         "/v1/admin/deliveries/01960000-0000-7000-8000-000000000001/resolve",

@@ -13,6 +13,7 @@ mod jobs;
 mod maintenance;
 mod operations;
 mod orders;
+mod panel_webhooks;
 mod payments;
 mod trace;
 mod world;

@@ -13,9 +13,16 @@ use axum::{
     http::{HeaderMap, Request, StatusCode},
 };
 use chrono::{DateTime, Utc};
-use ports::clock::{Clock, ManualClock, SystemClock};
+use domain::entitlement::RemoteStatus;
+use ports::{
+    clock::{Clock, ManualClock, SystemClock},
+    panel_webhooks::PanelWebhooks,
+};
 use serde_json::Value;
-use service::{GoodsProviders, PaymentProviders, Service, catalog};
+use service::{
+    GoodsProviders, PaymentProviders, Service, catalog,
+    fulfillment::{Claim, Fulfillment, JobRef, Shown},
+};
 use sqlx::PgPool;
 use store::{PoolOptions, Store};
 use telemetry::Metrics;
@@ -24,6 +31,7 @@ use tower::ServiceExt as _;
 use uuid::Uuid;
 
 pub(crate) const TOKEN: &str = "operator-token";
+pub(crate) const PANEL_SECRET: &str = "0123456789abcdef0123456789abcdef";
 pub(crate) const CRYPTO_TOKEN: &str = "123:TESTTOKEN";
 /// The plan `month` of the sample.
 pub(crate) const MONTH: &str = "01960000-0000-7000-8000-000000000001";
@@ -34,7 +42,7 @@ pub(crate) struct World {
     pub(crate) router: Router,
     pub(crate) service: Service,
     pub(crate) pool: PgPool,
-    _db: TestDb,
+    db: TestDb,
 }
 
 /// An answer, read to its end.
@@ -80,6 +88,19 @@ impl World {
             CRYPTO_TOKEN,
             TOKEN,
             Arc::new(ManualClock::at(at)),
+            Some(PANEL_SECRET),
+        )
+        .await
+    }
+
+    /// Nobody told us what the panel signs its webhooks with.
+    pub(crate) async fn without_panel_secret() -> Self {
+        Self::build(
+            "http://127.0.0.1:9/api",
+            CRYPTO_TOKEN,
+            TOKEN,
+            Arc::new(SystemClock),
+            None,
         )
         .await
     }
@@ -87,14 +108,27 @@ impl World {
     /// With Crypto Pay at an address, on the machine's clock.
     pub(crate) async fn with_crypto(simulator: &sandbox::Endpoint) -> Self {
         let base_url = format!("{}/api", simulator.url);
-        Self::build(&base_url, &simulator.token, TOKEN, Arc::new(SystemClock)).await
+        Self::build(&base_url, &simulator.token, TOKEN, Arc::new(SystemClock), None).await
     }
 
     pub(crate) async fn with_operator_token(token: &str) -> Self {
-        Self::build("http://127.0.0.1:9/api", CRYPTO_TOKEN, token, Arc::new(SystemClock)).await
+        Self::build(
+            "http://127.0.0.1:9/api",
+            CRYPTO_TOKEN,
+            token,
+            Arc::new(SystemClock),
+            None,
+        )
+        .await
     }
 
-    async fn build(crypto: &str, crypto_token: &str, operator: &str, clock: Arc<dyn Clock>) -> Self {
+    async fn build(
+        crypto: &str,
+        crypto_token: &str,
+        operator: &str,
+        clock: Arc<dyn Clock>,
+        panel_secret: Option<&str>,
+    ) -> Self {
         let db = TestDb::new().await;
         let options = PoolOptions {
             url: db.url.clone(),
@@ -116,6 +150,10 @@ impl World {
             )
             .goods(GoodsProviders::default(), true)
             .queue(queue::JobClient::new(pool.clone()))
+            .panel_webhooks(panel_secret.map(|secret| {
+                let webhooks: Arc<dyn PanelWebhooks> = Arc::new(remnawave::Webhooks::new(secret.into()));
+                webhooks
+            }))
             .build();
         let probes = vec![Probe::postgres(&service), Probe::outbox(&service)];
         let metrics = Metrics::detached("api").unwrap();
@@ -129,7 +167,7 @@ impl World {
             router: api::router(state),
             service,
             pool,
-            _db: db,
+            db,
         }
     }
 
@@ -156,6 +194,35 @@ impl World {
         let answer = self.post("/v1/admin/orders", key, &purchase(plan)).await;
         assert_eq!(answer.status, StatusCode::CREATED, "{answer:?}");
         answer.json()["id"].as_str().unwrap().to_owned()
+    }
+
+    /// An entitlement that a worker made the panel show, under this number of the panel's.
+    pub(crate) async fn granted_and_shown(&self, remote_user_id: i64) -> Uuid {
+        self.order("granted", TRIAL).await;
+        let (operation_id, entitlement_id): (Uuid, Uuid) =
+            sqlx::query_as("select operation_id, entitlement_id from fulfillment_operations")
+                .fetch_one(&self.pool)
+                .await
+                .unwrap();
+        let (service, queue) = (&self.service, queue::JobClient::new(self.pool.clone()));
+        let (clock, ids) = (service.clock().clone(), service.ids().clone());
+        let fulfillment = Fulfillment::new(service.store().clone(), queue, clock, ids);
+        let job = JobRef { job_id: 1, attempt: 1 };
+        let Claim::Run(claimed) = fulfillment.claim(job, operation_id).await.unwrap() else {
+            panic!("not claimed")
+        };
+        let shown = Shown {
+            remote_user_id,
+            remote_status: RemoteStatus::Active,
+        };
+        let until = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
+        fulfillment.record_shown(&claimed, shown, until).await.unwrap();
+        entitlement_id
+    }
+
+    /// As the database's owner.
+    pub(crate) async fn owner(&self) -> PgPool {
+        PgPool::connect(&self.db.owner_url).await.unwrap()
     }
 
     pub(crate) async fn count(&self, sql: &'static str) -> i64 {

@@ -61,7 +61,7 @@ impl Finding {
 /// Exit code 1 when something is bad; warnings do not count.
 pub(super) async fn run(args: JsonArgs, config: Config, data_dir: PathBuf) -> Result<ExitCode, Failure> {
     let findings = match Database::find(&config, &data_dir).await {
-        Ok(database) => checks::all(&database, config.passes.retention_every).await,
+        Ok(database) => checks::all(&database, &config).await,
         Err(failure) => vec![Finding::bad(
             "server",
             failure.to_string(),

@@ -8,6 +8,7 @@ mod db;
 mod deliveries;
 mod demo;
 mod doctor;
+mod drifts;
 mod entitlements;
 mod events;
 mod health;
@@ -85,6 +86,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Entitlements(command) => block_on(entitlements::run(command, config, dir)),
         Command::Health(args) => block_on(health::run(args, config)),
         Command::Maintenance(command) => block_on(maintenance::run(command, config, dir)),
+        Command::Drifts(command) => block_on(drifts::run(command, config, dir)),
         Command::Config(_) | Command::Completions { .. } | Command::Man => Ok(ExitCode::SUCCESS),
         // Nothing of the settings reaches a storm or a benchmark but where the server programs are.
         Command::Chaos(args) => block_on(chaos::run(args, config)),

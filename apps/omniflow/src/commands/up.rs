@@ -49,10 +49,11 @@ pub(super) async fn run(args: UpArgs, config: Config, data_dir: PathBuf) -> Resu
 
 /// Says where everything is, once a first order went all the way.
 async fn announce(stack: &Stack) -> Result<(), Failure> {
-    if stack.sandbox.is_some() && summary(&stack.following).await?.placed == 0 {
-        sample_order(stack).await?;
-    } else if stack.sandbox.is_some() {
-        stack.control().await?;
+    if stack.sandbox.is_some() {
+        stack.listen_to_panel().await?;
+        if summary(&stack.following).await?.placed == 0 {
+            sample_order(stack).await?;
+        }
     }
     say(&format!("ready: {}", stack.base_url));
     if let (Some(token), true) = (&stack.operator_token, stack.sandbox.is_some()) {

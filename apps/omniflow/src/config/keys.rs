@@ -70,6 +70,10 @@ pub const KEYS: &[Key] = &[
         "APP_REMNAWAVE_COOKIE",
         "`name=value` cookie, for panels behind a proxy that asks for one.",
     ),
+    secret(
+        "APP_REMNAWAVE_WEBHOOK_SECRET",
+        "The panel's WEBHOOK_SECRET_HEADER, 32 characters or more; its WEBHOOK_URL is <public address of `api`>/v1/panel/webhooks/remnawave. Unset: changes made at the panel are noticed by the pass only, within a quarter of an hour.",
+    ),
     secret("APP_CRYPTOBOT_TOKEN", "Crypto Pay token. Unset: the provider is off."),
     key(
         "APP_CRYPTOBOT_TESTNET",

@@ -23,6 +23,8 @@ pub struct Config {
     pub data_key: Option<DataKey>,
     /// The real panel.
     pub panel: Option<Panel>,
+    /// What the real panel signs its webhooks with; `None` takes none in.
+    pub panel_webhook_secret: Option<Secret<String>>,
     /// The real payment provider.
     pub cryptobot: Option<Cryptobot>,
     /// The real goods gateway.
@@ -178,6 +180,7 @@ impl Config {
             operator_token: operator_token(vars),
             data_key: data_key(vars),
             panel: panel(vars),
+            panel_webhook_secret: panel_webhook_secret(vars),
             cryptobot: cryptobot(vars),
             goods: goods(vars),
             spending: spending(vars),
@@ -273,6 +276,14 @@ fn panel(vars: &Vars) -> Option<Panel> {
         api_key,
         cookie,
     })
+}
+
+fn panel_webhook_secret(vars: &Vars) -> Option<Secret<String>> {
+    let secret = vars.text("APP_REMNAWAVE_WEBHOOK_SECRET")?;
+    if secret.len() < 32 {
+        vars.refuse("APP_REMNAWAVE_WEBHOOK_SECRET", "has to have 32 characters or more");
+    }
+    Some(Secret::new(secret))
 }
 
 fn cryptobot(vars: &Vars) -> Option<Cryptobot> {

@@ -4,9 +4,13 @@ use std::{path::Path, sync::Arc};
 
 use goods::{Fragment, FragmentOptions};
 use payments::{CryptoBot, CryptoBotOptions, MAINNET, Manual, TESTNET};
-use ports::panel::{PanelReader, PanelWriter};
-use remnawave::Remnawave;
+use ports::{
+    panel::{PanelReader, PanelWriter},
+    panel_webhooks::PanelWebhooks,
+};
+use remnawave::{Remnawave, Webhooks};
 use sandbox::Addresses;
+use secrets::Secret;
 use service::{
     GoodsProviders, PaymentProviders,
     catalog::{self, Catalog},
@@ -21,6 +25,7 @@ const REAL_CREDENTIALS: &[&str] = &[
     "APP_REMNAWAVE_TOKEN",
     "APP_REMNAWAVE_API_KEY",
     "APP_REMNAWAVE_COOKIE",
+    "APP_REMNAWAVE_WEBHOOK_SECRET",
     "APP_CRYPTOBOT_TOKEN",
     "APP_GOODS_URL",
     "APP_GOODS_TOKEN",
@@ -31,6 +36,8 @@ const REAL_CREDENTIALS: &[&str] = &[
 pub struct Adapters {
     /// The panel; `None` in a live installation that has none configured.
     pub panel: Option<Arc<dyn PanelWriter>>,
+    /// Tells its webhooks from forgeries; `None` takes none in.
+    pub panel_webhooks: Option<Arc<dyn PanelWebhooks>>,
     /// Who brings money.
     pub payments: PaymentProviders,
     /// Who delivers goods.
@@ -44,6 +51,7 @@ impl Adapters {
     pub fn none() -> Self {
         Self {
             panel: None,
+            panel_webhooks: None,
             payments: PaymentProviders::default(),
             goods: GoodsProviders::default(),
             catalog: Arc::default(),
@@ -86,6 +94,7 @@ impl Adapters {
         };
         Ok(Self {
             panel: Some(build_panel(&panel)?),
+            panel_webhooks: Some(webhooks_signed_with(addresses.panel.webhook_secret.into())),
             payments: payments_with(Some(cryptobot))?,
             goods: goods_with(Some(fragment))?,
             catalog: Arc::new(match &config.catalog_file {
@@ -118,6 +127,7 @@ impl Adapters {
         });
         Ok(Self {
             panel: panel.as_ref().map(build_panel).transpose()?,
+            panel_webhooks: config.panel_webhook_secret.clone().map(webhooks_signed_with),
             payments: payments_with(cryptobot)?,
             goods: goods_with(fragment)?,
             catalog: Arc::new(
@@ -179,6 +189,10 @@ fn build_panel(settings: &remnawave::Config) -> Result<Arc<dyn PanelWriter>, Fai
     Ok(Arc::new(Remnawave::new(settings).map_err(|error| {
         Failure::Usage(format!("the panel's settings: {error}"))
     })?))
+}
+
+fn webhooks_signed_with(secret: Secret<String>) -> Arc<dyn PanelWebhooks> {
+    Arc::new(Webhooks::new(secret))
 }
 
 fn payments_with(cryptobot: Option<CryptoBotOptions>) -> Result<PaymentProviders, Failure> {

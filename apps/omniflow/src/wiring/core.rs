@@ -46,6 +46,7 @@ pub fn assemble(
         .queue(JobClient::new(pool.clone()))
         .providers(adapters.payments.clone())
         .goods(adapters.goods.clone(), data_key.is_some())
+        .panel_webhooks(adapters.panel_webhooks.clone())
         .catalog(Arc::clone(&adapters.catalog))
         .build();
     Ok(Core { service, pool, mode })

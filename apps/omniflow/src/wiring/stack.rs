@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::Path};
 
 use domain::ids::OrderId;
 use queue::QueueSizes;
-use sandbox::{RunningSandbox, SandboxOptions, control};
+use sandbox::{RunningSandbox, SandboxOptions, control, panel::Knobs};
 use secrets::Secret;
 use sqlx::PgPool;
 use store::{Mode, general_pool, migrate};
@@ -146,6 +146,19 @@ impl Stack {
             .await
             .map_err(Failure::unavailable)?;
         Ok(control)
+    }
+
+    /// Has the simulated panel tell us of every change made to its users.
+    ///
+    /// # Errors
+    /// As [`Self::control`].
+    pub async fn listen_to_panel(&self) -> Result<(), Failure> {
+        let knobs = Knobs {
+            webhook_url: Some(format!("{}/v1/panel/webhooks/remnawave", self.base_url)),
+            ..Knobs::default()
+        };
+        let control = self.control().await?;
+        control.set_panel_knobs(&knobs).await.map_err(Failure::unavailable)
     }
 
     /// Whether an order was fulfilled.

@@ -16,9 +16,7 @@ use store::{
 use uuid::Uuid;
 
 use super::{
-    Claim, Claimed, Fault, Fulfillment, JobRef, LEASE,
-    close::{Ending, refused},
-    hold::hold_in,
+    Claim, Claimed, Fault, Fulfillment, JobRef, LEASE, close::refused, ending::Ending, hold::hold_in,
     may_be_superseded, streams,
 };
 use crate::maintenance::Known;
@@ -220,13 +218,17 @@ impl Fulfillment {
 
 fn plan_push(operation: &Operation, kind: OperationKind, folded: Folded<Entitlement>, now: Timestamp) -> Plan {
     let id = OperationId::new(operation.operation_id);
-    // The row says more than the stream does: what it belongs to cannot be told.
-    let Some(known) = folded.state.operations.get(&id) else {
+    let known = folded.state.operations.get(&id);
+    if known.is_none() && !(kind == OperationKind::Reconcile && folded.state.is_granted()) {
+        // The row says more than the stream does: what it belongs to cannot be told. Only a reconcile may be unknown there: it enters the
+        // stream with something to tell.
         return Plan::CloseUnread;
-    };
+    }
     // The stream's own: a planned change gets its version late.
-    let (version, opened_at) = (known.version, known.opened_at);
-    match known.outcome {
+    let (version, opened_at) = known.map_or((operation.version, operation.created_at), |known| {
+        (known.version, known.opened_at)
+    });
+    match known.map_or(Outcome::Open, |known| known.outcome) {
         Outcome::Open => {}
         Outcome::Succeeded => return Plan::Close(Ending::Superseded),
         Outcome::Failed => {

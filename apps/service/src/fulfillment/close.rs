@@ -1,43 +1,37 @@
 //! The end of an operation: its events, its row, its history, what operators are told, and its job, in one commit.
 
+use chrono::TimeDelta;
 use domain::{
-    entitlement::{self, Entitlement, RemoteStatus},
+    entitlement::{self, Entitlement, OperationKind},
     fulfillment::code::{ENTITLEMENT_SUPERSEDED, INVALID_DESIRED_STATE, UNSUPPORTED_OPERATION},
     order::{self, Order},
+    time::Timestamp,
 };
 use queue::{Finish, finish_in};
 use serde_json::json;
 use store::{
-    ExecuteError, OpenUnitOfWork, SideRows, dead_letters,
+    ExecuteError, OpenUnitOfWork, SideRows,
+    checks::{self, Checked},
+    dead_letters,
     dead_letters::NewDeadLetter,
-    history, leases,
+    drifts, history, leases,
     leases::Lease,
     notices,
     operations::{self, End, Operation},
 };
 use uuid::Uuid;
 
-use super::{Claim, Claimed, Fault, Fulfillment, JobRef, KIND, LATE_WRITE, LEASE, late_write, streams};
+use super::{
+    Claim, Claimed, Fault, Fulfillment, JobRef, KIND, LATE_WRITE, LEASE,
+    ending::{Ending, command, reconcile_command},
+    late_write, streams,
+};
 
 /// Topic of what operators are told about failed provisioning.
 pub(super) const NOTICE: &str = "fulfillment_failure";
 
-/// How an operation ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
-    Applied {
-        version: i64,
-        remote_user_id: i64,
-        remote_status: RemoteStatus,
-    },
-    Superseded,
-    Failed {
-        code: String,
-    },
-    Cancelled {
-        code: &'static str,
-    },
-}
+/// How long nobody compares again after a `reconcile` gave up: somebody has to look at it first, and every further one would say the same.
+const PUT_OFF: TimeDelta = TimeDelta::hours(6);
 
 /// The operation that ends, on behalf of which job.
 #[derive(Clone, Debug)]
@@ -125,10 +119,11 @@ impl Fulfillment {
 
     /// Everything that an end brings about, except for the lease.
     pub(super) async fn conclude(&self, open: &mut OpenUnitOfWork, case: &Case, ending: &Ending) -> Result<(), Fault> {
-        self.decide(open, case, ending)?;
+        let at = self.clock.now();
+        let events = self.decide(open, case, ending, at).await?;
         let conn = open.conn();
         let end = match ending {
-            Ending::Applied { .. } => End::Succeeded { code: None },
+            Ending::Applied { .. } | Ending::Gone => End::Succeeded { code: None },
             Ending::Superseded => End::Succeeded {
                 code: Some(ENTITLEMENT_SUPERSEDED),
             },
@@ -159,46 +154,43 @@ impl Fulfillment {
             }
             End::Succeeded { .. } | End::Cancelled { .. } => dead_letters::resolve_in(conn, KIND, &subject).await?,
         }
+        drifts::follow_in(conn, (case.entitlement_id, case.subscription_id), &events).await?;
+        match ending {
+            Ending::Applied { remote_user_id, .. } => {
+                checks::agreed_in(conn, case.checked(), Some(*remote_user_id), at).await?;
+            }
+            Ending::Gone => checks::agreed_in(conn, case.checked(), None, at).await?,
+            Ending::Failed { .. } if case.is_reconcile() => {
+                checks::tried_in(conn, case.checked(), at + PUT_OFF).await?;
+            }
+            Ending::Superseded | Ending::Failed { .. } | Ending::Cancelled { .. } => {}
+        }
         finish_in(conn, case.job.job_id, case.job.attempt, &finish).await?;
         Ok(())
     }
 
-    fn decide(&self, open: &mut OpenUnitOfWork, case: &Case, ending: &Ending) -> Result<(), Fault> {
-        let at = self.clock.now();
-        let operation_id = case.operation_id.into();
-        let command = match ending {
-            Ending::Applied {
-                version,
-                remote_user_id,
-                remote_status,
-            } => entitlement::Command::RecordApplied {
-                operation_id,
-                version: *version,
-                remote_user_id: *remote_user_id,
-                remote_status: *remote_status,
-                at,
-            },
-            Ending::Superseded => entitlement::Command::CloseSuperseded { operation_id, at },
-            Ending::Failed { code } => entitlement::Command::RecordFailed {
-                operation_id,
-                code: code.clone(),
-                attempts: case.attempt,
-                at,
-            },
-            Ending::Cancelled { code } => entitlement::Command::CancelOperation {
-                operation_id,
-                code: (*code).to_owned(),
-                at,
-            },
+    /// The events of the entitlement.
+    async fn decide(
+        &self,
+        open: &mut OpenUnitOfWork,
+        case: &Case,
+        ending: &Ending,
+        at: Timestamp,
+    ) -> Result<Vec<entitlement::Event>, Fault> {
+        let command = if case.is_reconcile() {
+            reconcile_command(open.conn(), case, ending, at).await?
+        } else {
+            command(case, ending, at)
         };
-        open.execute::<Entitlement>(case.entitlement_id, command)
+        let events = open
+            .execute::<Entitlement>(case.entitlement_id, command)
             .map_err(refused)?;
         let succeeded = matches!(ending, Ending::Applied { .. } | Ending::Superseded);
         if let Some(order_id) = case.order_id.filter(|_| succeeded) {
             open.execute::<Order>(order_id, order::Command::MarkFulfilled { at })
                 .map_err(refused)?;
         }
-        Ok(())
+        Ok(events)
     }
 
     /// A job whose operation does not exist: nothing to record it at but the dead letter.
@@ -253,6 +245,17 @@ impl Fulfillment {
 }
 
 impl Case {
+    pub(super) fn is_reconcile(&self) -> bool {
+        self.operation == OperationKind::Reconcile.as_str()
+    }
+
+    pub(super) const fn checked(&self) -> Checked {
+        Checked {
+            entitlement_id: self.entitlement_id,
+            subscription_id: self.subscription_id,
+        }
+    }
+
     pub(super) fn entry<'a>(&'a self, kind: &'a str, status: &'a str, code: Option<&'a str>) -> history::Entry<'a> {
         history::Entry {
             operation_id: self.operation_id,

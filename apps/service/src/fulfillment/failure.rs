@@ -16,7 +16,8 @@ use uuid::Uuid;
 
 use super::{
     Claimed, Fault, Fulfillment,
-    close::{Case, Ending, notice_in},
+    close::{Case, notice_in},
+    ending::Ending,
     persist::persist,
     streams,
 };

@@ -7,14 +7,17 @@
 
 mod claim;
 mod close;
+mod ending;
 mod failure;
 mod hold;
 mod late_write;
 mod lease_sweep;
+mod look;
 mod persist;
 mod record;
 mod revive;
 mod superseded;
+mod upkeep;
 
 use std::{sync::Arc, time::Duration};
 
@@ -35,10 +38,13 @@ use crate::maintenance::Gate;
 pub(crate) use close::refused;
 pub use failure::{CallFailure, Handed};
 pub use lease_sweep::SweepReport;
+pub use look::{Look, Looked};
 pub(crate) use persist::persist;
 pub use record::Shown;
 pub use revive::ReviveReport;
 pub use superseded::SupersededReport;
+pub use upkeep::{BUCKET, UpkeepReport};
+pub(crate) use upkeep::{Granted, Wish};
 
 /// How long a lease is held: the age at which the queue takes a run to be lost.
 pub const LEASE: Duration = Duration::from_secs(30);
@@ -153,6 +159,16 @@ impl Fault {
             Self::Store(error) => !matches!(error, StoreError::Corrupt { .. } | StoreError::Unstorable),
             Self::Queue(_) => true,
             Self::Refused { .. } => false,
+        }
+    }
+}
+
+impl From<Fault> for crate::Error {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Store(error) => error.into(),
+            Fault::Queue(error) => error.into(),
+            Fault::Refused { .. } => Self::Inconsistent("a decision of fulfillment"),
         }
     }
 }

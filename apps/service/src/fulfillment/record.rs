@@ -6,11 +6,8 @@ use store::leases::{self, Holding};
 use tokio::time::Instant;
 
 use super::{
-    Claimed, Fault, Fulfillment, LATE_WRITE, Recorded,
-    close::{Case, Ending},
-    late_write::Wanted,
-    persist::persist,
-    streams,
+    Claimed, Fault, Fulfillment, LATE_WRITE, Recorded, close::Case, ending::Ending, late_write::Wanted,
+    persist::persist, streams,
 };
 
 /// What the panel showed after the push.

@@ -1,7 +1,7 @@
 //! Abandoning an operation. The desired state stays: the next reconcile applies it.
 
 use domain::{
-    entitlement::{self, Entitlement},
+    entitlement::{self, BadEnd, Entitlement, OpenOperation, OperationKind},
     fulfillment::code::OPERATOR_CANCELLED,
     ids::OperationId,
     time::Timestamp,
@@ -14,6 +14,7 @@ use store::{
     dead_letters,
     history::{self, Entry},
     operations::{self, End, Operation},
+    reconciles,
 };
 
 use super::retry_operation::{conflict, target};
@@ -64,11 +65,7 @@ impl Service {
             work.commit().await?;
             return Ok(Cancellation::Marked);
         }
-        let command = entitlement::Command::CancelOperation {
-            operation_id,
-            code: OPERATOR_CANCELLED.to_owned(),
-            at,
-        };
+        let command = self.cancel_command(&found, at).await?;
         match work.execute::<Entitlement>(found.entitlement_id, command) {
             Ok(events) if events.is_empty() => return Err(conflict("the operation was cancelled before").into()),
             Ok(_) => {}
@@ -99,6 +96,27 @@ impl Service {
         }
         work.commit().await?;
         Ok(Cancellation::Done)
+    }
+
+    /// A `reconcile` may live in its row alone until it ends.
+    async fn cancel_command(&self, found: &Operation, at: Timestamp) -> Result<entitlement::Command, Error> {
+        let (operation_id, code) = (OperationId::new(found.operation_id), OPERATOR_CANCELLED.to_owned());
+        if found.operation != OperationKind::Reconcile.as_str() {
+            return Ok(entitlement::Command::CancelOperation { operation_id, code, at });
+        }
+        let mut conn = self.store.pool().acquire().await.map_err(StoreError::from)?;
+        let key = reconciles::key_in(&mut conn, found.operation_id).await?;
+        let operation = OpenOperation {
+            operation_id,
+            idempotency_key: key.unwrap_or_else(|| operation_id.to_string()),
+            correlation_id: found.correlation_id.clone(),
+        };
+        Ok(entitlement::Command::EndReconcile {
+            operation,
+            end: BadEnd::Cancelled,
+            code,
+            at,
+        })
     }
 }
 

@@ -144,7 +144,7 @@ pub(super) fn metadata(caller: &Caller) -> Map<String, Value> {
     std::iter::once(("correlationId".to_owned(), correlation)).collect()
 }
 
-pub(super) fn no_queue() -> Error {
+pub(crate) fn no_queue() -> Error {
     Refusal::new(503, "jobs_unavailable", "this process has no client of the queue").into()
 }
 

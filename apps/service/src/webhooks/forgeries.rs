@@ -9,7 +9,7 @@ use std::{
 use domain::time::Timestamp;
 
 /// Kept per provider and minute.
-pub(super) const A_MINUTE: u32 = 30;
+pub(crate) const A_MINUTE: u32 = 30;
 
 /// Counts forgeries of the present minute, in this process. Cheap, and no I/O.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ struct Minute {
 
 impl Forgeries {
     /// Whether another one of this provider may be looked at. `provider` must be one that is known: the names are kept.
-    pub(super) fn admit(&self, provider: &str, at: Timestamp) -> bool {
+    pub(crate) fn admit(&self, provider: &str, at: Timestamp) -> bool {
         let number = at.timestamp().div_euclid(60);
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let minute = counted.entry(provider.to_owned()).or_default();

@@ -132,7 +132,7 @@ fn count(provider: &str, outcome: &'static str) {
         .increment(1);
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(64), |mut text, byte| {
         write!(text, "{byte:02x}").ok();
         text

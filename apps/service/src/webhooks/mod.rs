@@ -5,6 +5,7 @@ mod intake;
 mod process;
 mod told;
 
-pub(crate) use forgeries::Forgeries;
+pub(crate) use forgeries::{A_MINUTE, Forgeries};
+pub(crate) use intake::hex;
 pub use intake::{Received, WebhookCall};
 pub use process::{ProcessReport, Processed};

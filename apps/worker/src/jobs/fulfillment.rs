@@ -8,13 +8,13 @@ use domain::{
 };
 use ports::{clock::Clock, panel::PanelWriter};
 use queue::{Failure, FulfillmentArgs, Handler, Outcome, Run};
-use service::fulfillment::{Claim, Claimed, Fault, Fulfillment, Handed, JobRef, KIND, Recorded};
+use service::fulfillment::{Claim, Claimed, Fault, Fulfillment, Handed, JobRef, KIND, Look, Looked, Recorded, Shown};
 use tokio::time::Instant;
 
 use crate::{
     PanelPause,
     meter::{About, metered},
-    push::{SendError, Sender, push},
+    push::{Found, SendError, Sender, find, push, push_found},
     sender::RECORD_UNTIL,
 };
 
@@ -23,6 +23,19 @@ const NO_ANSWER: Duration = Duration::from_secs(2);
 
 /// Wait of a run that another one overtook.
 const OVERTAKEN: Duration = Duration::from_secs(2);
+
+/// What comes before a push.
+enum Compared {
+    /// To a user that was found already, if somebody looked.
+    Push(Option<Found>),
+    /// Nothing is to be sent.
+    Handed(Outcome),
+}
+
+enum NotCompared {
+    Unread(SendError),
+    Unrecorded(Fault),
+}
 
 /// Runs operations.
 #[derive(Clone, Debug)]
@@ -71,18 +84,18 @@ impl FulfillmentJobs {
 
     async fn call_and_record(&self, run: &Run, claimed: &Claimed, started: Instant) -> Result<Outcome, Failure> {
         let until = started + RECORD_UNTIL;
-        match self.fulfillment.hold_after_read(claimed, until).await {
-            Ok(None) => {}
-            Ok(Some(Handed::Retry(span) | Handed::Snooze(span))) => {
-                came_to(claimed, "held");
-                return Ok(Outcome::Snooze(span));
-            }
-            Ok(Some(Handed::Ended)) => return Ok(Outcome::Done),
-            Ok(Some(Handed::FencedOut)) => return Ok(overtaken(claimed)),
-            Err(fault) => return Err(unrecorded(claimed, &fault)),
-        }
         let mut sender = Sender::new(started, run.cancelled.clone());
-        let pushed = push(&mut sender, self.panel.as_ref(), claimed, self.clock.now()).await;
+        let pushed = match self.compare(claimed, &mut sender, until).await {
+            Ok(Compared::Push(found)) => {
+                if let Some(held) = self.held(claimed, until).await? {
+                    return Ok(held);
+                }
+                self.push(claimed, &mut sender, found).await
+            }
+            Ok(Compared::Handed(outcome)) => return Ok(outcome),
+            Err(NotCompared::Unread(error)) => Err(error),
+            Err(NotCompared::Unrecorded(fault)) => return Err(unrecorded(claimed, &fault)),
+        };
         fail::fail_point!("fulfillment.called_before_record");
         let recorded = match pushed {
             Ok(shown) => match self.fulfillment.record_shown(claimed, shown, until).await {
@@ -98,6 +111,55 @@ impl FulfillmentJobs {
         };
         fail::fail_point!("fulfillment.after_record");
         recorded
+    }
+
+    /// A window of maintenance holds a `reconcile` back once it has looked.
+    async fn held(&self, claimed: &Claimed, until: Instant) -> Result<Option<Outcome>, Failure> {
+        match self.fulfillment.hold_after_read(claimed, until).await {
+            Ok(None) => Ok(None),
+            Ok(Some(Handed::Retry(span) | Handed::Snooze(span))) => {
+                came_to(claimed, "held");
+                Ok(Some(Outcome::Snooze(span)))
+            }
+            Ok(Some(Handed::Ended)) => Ok(Some(Outcome::Done)),
+            Ok(Some(Handed::FencedOut)) => Ok(Some(overtaken(claimed))),
+            Err(fault) => Err(unrecorded(claimed, &fault)),
+        }
+    }
+
+    /// A `reconcile` looks before it pushes, and what it saw is recorded before anything is sent. Whatever holds pushes back belongs behind
+    /// this: a look changes nothing at the panel.
+    async fn compare(&self, claimed: &Claimed, sender: &mut Sender, until: Instant) -> Result<Compared, NotCompared> {
+        if claimed.kind != OperationKind::Reconcile {
+            return Ok(Compared::Push(None));
+        }
+        let taken_at = self.clock.now();
+        let user = find(sender, self.panel.as_ref(), claimed, taken_at)
+            .await
+            .map_err(NotCompared::Unread)?;
+        let look = Look { user, taken_at };
+        fail::fail_point!("fulfillment.looked_before_record");
+        let looked = self.fulfillment.record_look(claimed, &look, until).await;
+        fail::fail_point!("fulfillment.look_recorded_before_push");
+        match looked.map_err(NotCompared::Unrecorded)? {
+            Looked::Push { reopen } => Ok(Compared::Push(Some(Found {
+                user: look.user,
+                reopen,
+            }))),
+            Looked::Agreed => {
+                came_to(claimed, "applied");
+                Ok(Compared::Handed(Outcome::Done))
+            }
+            Looked::FencedOut => Ok(Compared::Handed(overtaken(claimed))),
+        }
+    }
+
+    async fn push(&self, claimed: &Claimed, sender: &mut Sender, found: Option<Found>) -> Result<Shown, SendError> {
+        let (panel, now) = (self.panel.as_ref(), self.clock.now());
+        match found {
+            Some(found) => push_found(sender, panel, claimed, found, now).await,
+            None => push(sender, panel, claimed, now).await,
+        }
     }
 
     async fn record_failure(

@@ -2,6 +2,7 @@
 
 mod commerce_maintenance;
 mod dead_letter_sweep;
+mod fulfillment_reconcile;
 mod fulfillment_revive;
 mod goods_delivery_schedule;
 mod lease_sweep;
@@ -130,6 +131,12 @@ impl Entry {
 
 /// Every pass of every worker, with the intervals it has where nobody chose another.
 pub const TABLE: &[Entry] = &[
+    Entry::new(
+        fulfillment_reconcile::NAME,
+        fulfillment_reconcile::INTERVAL,
+        fulfillment_reconcile::TIMEOUT,
+        fulfillment_reconcile::run,
+    ),
     Entry::new(
         fulfillment_revive::NAME,
         fulfillment_revive::INTERVAL,

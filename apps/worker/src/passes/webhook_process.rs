@@ -1,4 +1,4 @@
-//! Stored webhook calls that could not be processed at once.
+//! Stored webhooks, of payment providers and of the panel, that could not be processed at once.
 
 use std::time::Duration;
 
@@ -12,10 +12,15 @@ const BATCH: i64 = 200;
 
 pub(super) fn run(parts: &PassParts) -> Running<'_> {
     Box::pin(async move {
-        let processed = parts
-            .service
-            .process_due_webhooks(&caller(&parts.service, NAME), BATCH)
-            .await;
-        report(processed.map_err(|error| error.code().to_owned())?)
+        let caller = caller(&parts.service, NAME);
+        let processed = parts.service.process_due_webhooks(&caller, BATCH).await;
+        // The one does not wait for the other: payments first, but hints come to their turn whatever becomes of those.
+        let hints = parts.service.process_due_panel_hints(&caller, BATCH).await;
+        let mut told = report(processed.map_err(|error| error.code().to_owned())?)?;
+        let hints = report(hints.map_err(|error| error.code().to_owned())?)?;
+        if let Some(told) = told.as_object_mut() {
+            told.insert("panelHints".to_owned(), hints);
+        }
+        Ok(told)
     })
 }

@@ -9,6 +9,8 @@
 
 mod changes;
 mod dead_letters;
+mod drift;
+mod drift_storm;
 mod fulfillment;
 mod goods;
 mod goods_decisions;

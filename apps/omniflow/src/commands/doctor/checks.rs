@@ -5,17 +5,19 @@ use std::time::Duration;
 use store::{
     Mode, PoolOptions, StoreError, check_applied, general_pool,
     inspection::{OpenTransaction, ServerFacts, keeps_its_session, oldest_writer, river_tables, server_facts},
+    panel_hints::{Lately, lately},
 };
 
 use super::{Finding, upkeep};
-use crate::wiring::database::Database;
+use crate::{config::Config, wiring::database::Database};
 
 /// The oldest server that the product supports.
 const OLDEST_MAJOR: i32 = cluster::OLDEST_MAJOR.cast_signed();
 /// Readers of the log wait for an open writing transaction; ours take milliseconds.
 const LONG_TRANSACTION_SECONDS: i64 = 5;
 
-pub(super) async fn all(database: &Database, cleaning: Duration) -> Vec<Finding> {
+pub(super) async fn all(database: &Database, config: &Config) -> Vec<Finding> {
+    let cleaning = config.passes.retention_every;
     let options = database.pool_options("doctor", 2);
     let mut findings = Vec::new();
     match keeps_its_session(&options).await {
@@ -27,10 +29,17 @@ pub(super) async fn all(database: &Database, cleaning: Duration) -> Vec<Finding>
         Err(error) => findings.push(failed("river", &error)),
     }
     match schema(&options).await {
-        Ok(mode) => findings.push(Finding::good(
-            "schema",
-            format!("every migration is applied; a {mode} installation"),
-        )),
+        Ok(mode) => {
+            findings.push(Finding::good(
+                "schema",
+                format!("every migration is applied; a {mode} installation"),
+            ));
+            let is_deaf = mode == Mode::Live && config.panel.is_some() && config.panel_webhook_secret.is_none();
+            match panel_hints(&options).await {
+                Ok(lately) => findings.push(panel_webhooks(is_deaf, lately)),
+                Err(error) => findings.push(failed("panel hints", &error)),
+            }
+        }
         Err(error) => {
             findings.push(Finding::bad("schema", error.to_string(), "run `omniflow db migrate`"));
             return findings;
@@ -56,6 +65,42 @@ async fn open_transaction(options: &PoolOptions) -> Result<Option<OpenTransactio
     let pool = general_pool(options).await?;
     let mut connection = pool.acquire().await?;
     oldest_writer(&mut connection).await
+}
+
+async fn panel_hints(options: &PoolOptions) -> Result<Lately, StoreError> {
+    lately(&general_pool(options).await?).await
+}
+
+/// Hints of the panel cost a little when they are missing: the pass compares everybody anyway, only later.
+fn panel_webhooks(is_deaf: bool, lately: Lately) -> Finding {
+    const CHECK: &str = "panel hints";
+    let Lately {
+        authentic,
+        stale,
+        forged,
+    } = lately;
+    if is_deaf {
+        return Finding::warning(
+            CHECK,
+            "changes made at the panel are noticed by the pass only, within a quarter of an hour",
+            "set APP_REMNAWAVE_WEBHOOK_SECRET to the panel's WEBHOOK_SECRET_HEADER, and its WEBHOOK_URL to <api>/v1/panel/webhooks/remnawave",
+        );
+    }
+    if forged > 0 && authentic == 0 {
+        return Finding::warning(
+            CHECK,
+            format!("{forged} webhooks of the last day had a wrong signature, and none a right one"),
+            "compare APP_REMNAWAVE_WEBHOOK_SECRET with the panel's WEBHOOK_SECRET_HEADER",
+        );
+    }
+    if stale.saturating_mul(2) > authentic {
+        return Finding::warning(
+            CHECK,
+            format!("{stale} of {authentic} webhooks of the last day were of another time"),
+            "set the clocks of this machine and of the panel's by NTP",
+        );
+    }
+    Finding::good(CHECK, format!("{authentic} webhooks of the panel in the last day"))
 }
 
 fn unreachable(error: &StoreError) -> Finding {
@@ -231,5 +276,22 @@ mod tests {
             Level::Good
         );
         assert_eq!(session(false).level, Level::Bad);
+        let told = |is_deaf, authentic, stale, forged| {
+            let lately = Lately {
+                authentic,
+                stale,
+                forged,
+            };
+            panel_webhooks(is_deaf, lately).level
+        };
+        for (is_deaf, authentic, stale, forged, level) in [
+            (false, 0, 0, 0, Level::Good),
+            (false, 10, 1, 5, Level::Good),
+            (true, 0, 0, 0, Level::Warning),
+            (false, 0, 0, 3, Level::Warning),
+            (false, 10, 9, 0, Level::Warning),
+        ] {
+            assert_eq!(told(is_deaf, authentic, stale, forged), level);
+        }
     }
 }

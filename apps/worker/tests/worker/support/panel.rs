@@ -144,6 +144,13 @@ impl FakePanel {
         }
     }
 
+    /// Somebody's hand at the panel.
+    pub(crate) fn edit(&self, id: i64, edit: impl FnOnce(&mut RemoteUser)) {
+        if let Some(user) = self.0.lock().unwrap().users.get_mut(&id) {
+            edit(user);
+        }
+    }
+
     pub(crate) fn remove(&self, id: i64) {
         self.0.lock().unwrap().users.remove(&id);
     }
