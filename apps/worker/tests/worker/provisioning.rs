@@ -66,7 +66,7 @@ async fn b39_a_squad_that_is_gone_fails_at_once_and_the_operation_succeeds_when_
 #[tokio::test]
 async fn a_passing_fault_of_the_panel_is_not_taken_for_a_squad_that_is_gone() {
     let (stage, paid) = live().await;
-    stage.panel.has_squads(&[Uuid::from_u128(5)]);
+    stage.panel.has_squads(&[sandbox::DEFAULT_SQUADS[0].0]);
     let operation = stage.ask(paid, limits(Some(5), None)).await;
     let refused = ports::panel::PanelError {
         panel_code: Some("A039".to_owned()),
