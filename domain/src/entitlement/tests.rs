@@ -5,6 +5,7 @@ mod desired;
 mod drift;
 mod operations;
 mod pauses;
+mod upkeep;
 
 use cqrs_es::test::TestFramework;
 

@@ -23,3 +23,4 @@ mod retries;
 mod running;
 mod storm;
 mod support;
+mod upkeep;

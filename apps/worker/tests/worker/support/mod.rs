@@ -3,6 +3,7 @@
 mod goods;
 mod panel;
 mod stage;
+mod upkeep;
 
 pub(crate) use goods::{FakeGoods, Shop};
 pub(crate) use panel::{FakePanel, Script, error};
