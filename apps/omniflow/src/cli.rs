@@ -371,6 +371,12 @@ pub enum Scenario {
     Rebuild,
     /// Removing rows that nobody needs any more; always one JSON object.
     Retention,
+    /// Jobs that do nothing, through our worker's wiring and through River's client alone.
+    Jobs,
+    /// Paid orders, worked off by one worker process against the simulated panel.
+    Fulfillment,
+    /// A backlog of 100,000 outbox rows, and the memory it takes.
+    Drain,
     /// The other process of `latency`, which starts it itself.
     #[value(hide = true)]
     LatencyWorker,

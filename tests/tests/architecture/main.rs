@@ -3,6 +3,7 @@
 
 mod crates;
 mod dependencies;
+mod failpoints;
 mod graph;
 mod licences;
 mod names;

@@ -79,6 +79,11 @@ impl Buyers {
         }
     }
 
+    /// How many are not through.
+    pub(super) fn on_their_way(&self) -> usize {
+        self.buying.len()
+    }
+
     /// Notes who is through by now. Answers whether all are.
     pub(super) fn note(&mut self) -> bool {
         while let Some(bought) = self.buying.try_join_next() {

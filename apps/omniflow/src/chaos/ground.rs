@@ -1,4 +1,4 @@
-//! The installation: a database server of its own behind a proxy, simulators, two APIs, three workers.
+//! The installation: a database server of its own behind a proxy, simulators, APIs, workers.
 
 use std::{
     collections::BTreeMap,
@@ -20,14 +20,22 @@ use super::{
 };
 use crate::{driver::Shop, failure::Failure, wiring::database::DATABASE};
 
-const APIS: usize = 2;
-const WORKERS: usize = 3;
 /// Of a process to answer for the first time.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Two APIs, three workers and those that died a moment ago.
+/// All processes', and those of processes that died a moment ago.
 const CONNECTIONS: u16 = 300;
 /// Of an installation that nobody else can reach and that is gone afterwards.
 const TOKEN: &str = "the-token-of-a-throw-away-installation";
+
+/// How many of each, and how many critical jobs a worker runs at once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) apis: usize,
+    pub(super) workers: usize,
+    pub(super) jobs: usize,
+    /// Whether the processes reach the database through the proxy only.
+    pub(super) proxied: bool,
+}
 
 /// Everything that runs, and where it is kept.
 #[derive(Debug)]
@@ -53,6 +61,7 @@ impl Ground {
         folder: &Path,
         server: BTreeMap<String, String>,
         keep: bool,
+        shape: Shape,
     ) -> Result<Self, Failure> {
         let options = Options {
             settings: server,
@@ -66,7 +75,8 @@ impl Ground {
         let url = cluster.owner_url(DATABASE);
         migrate(&url, Mode::Sandbox).await?;
         let proxy = Proxy::start(address_of(&url)?).await?;
-        let settings = settings(&through(&url, proxy.address())?);
+        let proxied = through(&url, proxy.address())?;
+        let settings = settings(if shape.proxied { &proxied } else { &url }, shape.jobs);
 
         let starter = Starter::new(binary, folder);
         let simulators = starter.start("sandbox", "sandbox", &[])?;
@@ -74,7 +84,7 @@ impl Ground {
         let control = Client::of(folder)?;
         let mut fleet = Fleet::new(starter);
         let mut apis = Vec::new();
-        for _ in 0..APIS {
+        for _ in 0..shape.apis {
             let port = free_port()?;
             let mut own = settings.clone();
             own.push(("APP_HTTP_ADDR", format!("127.0.0.1:{port}")));
@@ -83,7 +93,7 @@ impl Ground {
             until(|| TcpStream::connect(("127.0.0.1", port)).is_ok()).await?;
             apis.push(format!("http://127.0.0.1:{port}"));
         }
-        for _ in 0..WORKERS {
+        for _ in 0..shape.workers {
             fleet.post(Role::Worker, settings.clone())?;
         }
         let webhook = apis.first().map(|api| format!("{api}/v1/payments/webhooks/cryptobot"));
@@ -106,6 +116,11 @@ impl Ground {
             _simulators: simulators,
             keep,
         })
+    }
+
+    /// One more process.
+    pub(super) fn employ(&mut self, role: Role) -> Result<(), Failure> {
+        self.fleet.post(role, self.settings.clone())
     }
 
     /// A client of each API.
@@ -165,13 +180,14 @@ impl Ground {
     }
 }
 
-fn settings(url: &str) -> Vec<(&'static str, String)> {
+fn settings(url: &str, jobs: usize) -> Vec<(&'static str, String)> {
+    let jobs = jobs.to_string();
     [
         ("APP_DATABASE_URL", url),
         ("APP_WORKER_HTTP_ADDR", "off"),
         ("APP_OPERATOR_TOKEN", TOKEN),
         // Five processes on a machine that may have two cores.
-        ("APP_QUEUE_CRITICAL_WORKERS", "8"),
+        ("APP_QUEUE_CRITICAL_WORKERS", jobs.as_str()),
         ("APP_QUEUE_DEFAULT_WORKERS", "4"),
         ("APP_QUEUE_BULK_WORKERS", "1"),
         ("RUST_LOG", "info,sqlx=error,riverqueue=warn"),

@@ -161,10 +161,10 @@ impl Report {
     }
 }
 
-type Plans = Vec<(uuid::Uuid, uuid::Uuid)>;
-type GoodsOrders = Vec<(uuid::Uuid, String)>;
+pub(super) type Plans = Vec<(uuid::Uuid, uuid::Uuid)>;
+pub(super) type GoodsOrders = Vec<(uuid::Uuid, String)>;
 
-fn kinds(orders: &[Order]) -> (Plans, GoodsOrders) {
+pub(super) fn kinds(orders: &[Order]) -> (Plans, GoodsOrders) {
     let (mut plans, mut goods) = (Vec::new(), Vec::new());
     for order in orders {
         match &order.what {
@@ -180,7 +180,7 @@ fn duplicated(verdict: &Verdict) -> u64 {
     orders.max(verdict.duplicate_users)
 }
 
-fn seconds(span: Duration) -> f64 {
+pub(super) fn seconds(span: Duration) -> f64 {
     (span.as_secs_f64() * 10.0).round() / 10.0
 }
 

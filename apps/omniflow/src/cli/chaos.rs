@@ -29,6 +29,9 @@ pub struct ChaosArgs {
     /// Commits whose answer never arrives.
     #[arg(long, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub lost_acks: Option<u32>,
+    /// Instead of a storm: so many SIGKILLs of a worker in each window of a goods submission, before and after the gateway delivered.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000), conflicts_with_all = ["orders", "goods", "kills", "seed"])]
+    pub goods_windows: Option<u32>,
     /// The panel answers as it should all the time.
     #[arg(long)]
     pub calm_panel: bool,

@@ -1,11 +1,12 @@
 //! `chaos`: a storm over a throw-away installation of separate processes, and what became of the orders.
 
-use std::process::ExitCode;
+use std::{fmt::Display, process::ExitCode};
 
 use ports::ids::{Ids as _, SystemIds};
+use serde::Serialize;
 
 use crate::{
-    chaos::{self, Plan},
+    chaos::{self, Plan, Site},
     cli::ChaosArgs,
     commands::{say, start_logs},
     config::Config,
@@ -15,22 +16,30 @@ use crate::{
 
 pub(super) async fn run(args: ChaosArgs, config: Config) -> Result<ExitCode, Failure> {
     start_logs(&config);
+    let site = Site {
+        binary: std::env::current_exe()?,
+        folder: std::env::temp_dir().join(format!("omniflow-chaos-{}", SystemIds.next().simple())),
+        server: server_settings(&config),
+        keep: args.keep,
+    };
+    if let Some(crashes) = args.goods_windows {
+        let report = chaos::windows(crashes, &site).await?;
+        return tell(&report, args.json, report.good());
+    }
     let plan = plan(&args);
     // Before anything else: a storm that does not come to its end can be played again too.
     tracing::info!(seed = plan.seed, "the storm begins");
-    let folder = std::env::temp_dir().join(format!("omniflow-chaos-{}", SystemIds.next().simple()));
-    let binary = std::env::current_exe()?;
-    let report = chaos::run(&plan, &binary, &folder, server_settings(&config), args.keep).await?;
-    if args.json {
-        say(&serde_json::to_string(&report).map_err(Failure::unavailable)?);
+    let report = chaos::storm(&plan, &site).await?;
+    tell(&report, args.json, report.good())
+}
+
+fn tell<R: Serialize + Display>(report: &R, json: bool, good: bool) -> Result<ExitCode, Failure> {
+    if json {
+        say(&serde_json::to_string(report).map_err(Failure::unavailable)?);
     } else {
         say(&report.to_string());
     }
-    Ok(if report.good() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(1)
-    })
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
 fn plan(args: &ChaosArgs) -> Plan {

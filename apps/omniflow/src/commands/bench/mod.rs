@@ -2,8 +2,11 @@
 //! the same minute. Rates differ between machines by an order of magnitude and within one by the load of its disk; ratios hold.
 
 mod append;
+mod drain;
+mod fulfillment;
 mod ground;
 mod interleave;
+mod jobs;
 mod latency;
 mod latency_worker;
 mod publish;
@@ -15,13 +18,14 @@ mod seed;
 mod settle;
 mod settle_raw;
 
-use std::{collections::BTreeMap, path::Path, process::ExitCode, time::Duration};
+use std::{collections::BTreeMap, fmt::Display, path::Path, process::ExitCode, time::Duration};
 
 pub(crate) use ground::Ground;
 pub(crate) use interleave::{Shape, Side, compare};
 pub(crate) use report::Report;
 
 use ports::ids::{Ids as _, SystemIds};
+use serde::Serialize;
 
 use crate::{
     cli::{BenchArgs, Scenario},
@@ -47,23 +51,33 @@ async fn run_in(args: &BenchArgs, folder: &Path, settings: &BTreeMap<String, Str
         tasks: args.tasks,
     };
     for scenario in &args.scenario {
-        let ground = Ground::start(folder.to_owned(), settings.clone()).await?;
-        if *scenario == Scenario::Retention {
-            let outcome = retention::run(&ground, args.rows).await;
-            ground.stop().await?;
-            say(&outcome?.to_string());
+        if *scenario == Scenario::Fulfillment {
+            tell(&fulfillment::run(folder, settings.clone()).await?, args.json)?;
             continue;
         }
-        let outcome = one(*scenario, args, shape, &ground).await;
+        let ground = Ground::start(folder.to_owned(), settings.clone()).await?;
+        let outcome = match scenario {
+            Scenario::Retention => retention::run(&ground, args.rows)
+                .await
+                .map(|report| tell(&report, true)),
+            Scenario::Drain => drain::run(&ground).await.map(|drained| tell(&drained, args.json)),
+            _ => one(*scenario, args, shape, &ground)
+                .await
+                .map(|report| tell(&report, args.json)),
+        };
         ground.stop().await?;
-        let report = outcome?;
-        if args.json {
-            say(&serde_json::to_string(&report).map_err(Failure::unavailable)?);
-        } else {
-            say(&report.to_string());
-        }
+        outcome??;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn tell<R: Serialize + Display>(report: &R, json: bool) -> Result<(), Failure> {
+    if json {
+        say(&serde_json::to_string(report).map_err(Failure::unavailable)?);
+    } else {
+        say(&report.to_string());
+    }
+    Ok(())
 }
 
 async fn one(scenario: Scenario, args: &BenchArgs, shape: Shape, ground: &Ground) -> Result<Report, Failure> {
@@ -74,7 +88,9 @@ async fn one(scenario: Scenario, args: &BenchArgs, shape: Shape, ground: &Ground
         Scenario::Publish => publish::run(ground, shape).await,
         Scenario::Latency => latency::run(ground, shape, args.per_second).await,
         Scenario::Rebuild => rebuild::run(ground, shape, args.events).await,
-        Scenario::Retention => Err(Failure::Usage("`retention` reports by itself".to_owned())),
-        Scenario::LatencyWorker => Err(Failure::Usage("`latency` starts this itself".to_owned())),
+        Scenario::Jobs => jobs::run(ground, shape).await,
+        Scenario::Drain | Scenario::Fulfillment | Scenario::Retention | Scenario::LatencyWorker => {
+            Err(Failure::Usage("this is no comparison".to_owned()))
+        }
     }
 }
