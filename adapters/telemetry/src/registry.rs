@@ -110,7 +110,7 @@ pub const METRICS: &[Metric] = &[
     metric(Gauge, "omniflow_dead_letters", &["kind"],
         "Work that ended without success and that nobody has resolved, by kind of job."),
     metric(Counter, "omniflow_pass_runs_total", &["task", "outcome"],
-        "Runs of periodic passes: `succeeded`, `failed`, `skipped` (it ran a moment ago)."),
+        "Runs of periodic passes: `succeeded`, `failed`, `interrupted` (the process stopped), `skipped` (it ran a moment ago, or another run is on)."),
     metric(Histogram, "omniflow_pass_duration_seconds", &["task"],
         "One run of a pass."),
     metric(Counter, "omniflow_pass_rows_total", &["task", "step"],
