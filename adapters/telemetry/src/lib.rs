@@ -10,6 +10,7 @@ mod process;
 pub mod registry;
 mod tls;
 mod traces;
+mod wanted;
 
 pub use context::adopt;
 pub use error::TelemetryError;

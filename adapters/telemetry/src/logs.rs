@@ -3,12 +3,19 @@
 
 use std::io::IsTerminal as _;
 
-use tracing_subscriber::{EnvFilter, Layer as _, fmt, layer::SubscriberExt as _, util::SubscriberInitExt as _};
+use tracing_subscriber::{
+    Layer as _,
+    filter::{ParseError, Targets},
+    fmt,
+    layer::SubscriberExt as _,
+    util::SubscriberInitExt as _,
+};
 
 use crate::{
     TelemetryError,
     json::JsonLines,
     traces::{self, TraceOptions},
+    wanted::Wanted,
 };
 
 /// How a line looks.
@@ -35,7 +42,10 @@ pub struct LogOptions<'a> {
 /// # Errors
 /// [`TelemetryError::Filter`], [`TelemetryError::Traces`], or [`TelemetryError::AlreadyInstalled`] when something logs already.
 pub fn init(options: &LogOptions<'_>, traces: Option<&TraceOptions>) -> Result<(), TelemetryError> {
-    let filter = EnvFilter::try_new(options.filter).map_err(|error| TelemetryError::Filter(error.to_string()))?;
+    let filter: Targets = options
+        .filter
+        .parse()
+        .map_err(|error: ParseError| TelemetryError::Filter(error.to_string()))?;
     let lines = match options.format {
         Format::Json => JsonLines::new(std::io::stderr).boxed(),
         Format::Pretty => fmt::layer()
@@ -45,7 +55,8 @@ pub fn init(options: &LogOptions<'_>, traces: Option<&TraceOptions>) -> Result<(
     };
     let spans = traces.map(traces::layer).transpose()?;
     tracing_subscriber::registry()
-        .with(lines.with_filter(filter))
+        .with(Wanted::new(filter))
+        .with(lines)
         .with(spans)
         .try_init()
         .map_err(|_| TelemetryError::AlreadyInstalled)

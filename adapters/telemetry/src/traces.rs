@@ -19,26 +19,10 @@ use opentelemetry_sdk::{
     error::OTelSdkResult,
     trace::{BatchConfigBuilder, BatchSpanProcessor, Sampler, SdkTracerProvider, SpanData, SpanExporter},
 };
-use tracing::{Metadata, Subscriber, level_filters::LevelFilter};
-use tracing_subscriber::{Layer, filter::filter_fn, registry::LookupSpan};
+use tracing::Subscriber;
+use tracing_subscriber::{Layer, registry::LookupSpan};
 
 use crate::{TelemetryError, tls};
-
-/// Crates whose spans are traced: what libraries say of themselves is left out.
-const OURS: [&str; 12] = [
-    "api",
-    "goods",
-    "omniflow",
-    "payments",
-    "projectors",
-    "queue",
-    "remnawave",
-    "sandbox",
-    "service",
-    "store",
-    "telegram",
-    "worker",
-];
 
 static PROVIDER: OnceLock<SdkTracerProvider> = OnceLock::new();
 
@@ -111,7 +95,6 @@ where
         .with_location(false)
         .with_threads(false)
         .with_tracked_inactivity(false)
-        .with_filter(filter_fn(is_ours))
         .boxed())
 }
 
@@ -120,11 +103,6 @@ pub fn flush(limit: Duration) {
     if let Some(provider) = PROVIDER.get() {
         let _told_when_it_failed = provider.shutdown_with_timeout(limit);
     }
-}
-
-fn is_ours(metadata: &Metadata<'_>) -> bool {
-    let root = metadata.target().split("::").next().unwrap_or_default();
-    *metadata.level() <= LevelFilter::INFO && OURS.contains(&root)
 }
 
 fn sampler(sampling: Sampling) -> Sampler {
