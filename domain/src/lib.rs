@@ -22,6 +22,7 @@ pub mod ids;
 pub mod log;
 pub mod maintenance;
 pub mod money;
+pub mod notices;
 pub mod order;
 pub mod plan;
 #[cfg(test)]

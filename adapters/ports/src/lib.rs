@@ -5,6 +5,7 @@
 pub mod clock;
 pub mod goods;
 pub mod ids;
+pub mod notices;
 pub mod panel;
 pub mod panel_webhooks;
 pub mod payments;

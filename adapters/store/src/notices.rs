@@ -1,28 +1,26 @@
-//! What operators should be told, once per kind and key.
+//! What operators should be told, once per kind and key: queued with the change it is about, leased, sent outside, recorded.
+//!
+//! Every time here is the database's. A row under a lease that is `pending` was surely not sent; one that is `sending` may have been.
 
-use serde_json::Value;
-use sqlx::PgConnection;
+mod claim;
+mod listing;
+mod queue;
+mod record;
+mod topics;
+mod turn;
+
+pub use claim::{Claimed, Limits, Settled, claim, give_back};
+pub use listing::{Filter, NoticeRow, Waiting, find, list, retry_failed_in, retry_in, waiting};
+pub use queue::insert_in;
+pub use record::{Outcome, begin, record};
+pub use topics::{Topic, bound, fail_pending, failed, forget, prepare, topics};
+pub use turn::{Group, Turn, end_turn, group, moved, pause, resume, take_turn};
 
 use crate::StoreError;
 
-/// Queues a notice; `false` when the same was queued before.
-///
-/// # Errors
-/// [`StoreError`] when the statement fails.
-pub async fn insert_in(
-    conn: &mut PgConnection,
-    kind: &str,
-    dedupe_key: &str,
-    payload: &Value,
-) -> Result<bool, StoreError> {
-    let inserted = sqlx::query!(
-        r#"insert into operator_notices (kind, dedupe_key, payload) values ($1, $2, $3)
-           on conflict on constraint operator_notices_dedupe_key do nothing"#,
-        kind,
-        dedupe_key,
-        payload
-    )
-    .execute(conn)
-    .await?;
-    Ok(inserted.rows_affected() == 1)
+fn known<T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>>(
+    place: &str,
+    text: &str,
+) -> Result<T, StoreError> {
+    text.parse().map_err(|reason| StoreError::corrupt(place, reason))
 }

@@ -36,7 +36,7 @@ async fn a_conflict_inside_the_second_form_takes_its_side_rows_back() {
     let mut other = store.load(&ids, metadata()).await.unwrap();
     other.execute::<Counter>(stream, add(&[2])).unwrap();
     other.commit().await.unwrap();
-    sqlx::query("insert into operator_notices (kind, dedupe_key, payload) values ('test', 'one', '{}')")
+    sqlx::query("insert into operator_notices (kind, dedupe_key, payload) values ('notice_test', 'one', '{}')")
         .execute(open.conn())
         .await
         .unwrap();

@@ -45,7 +45,7 @@ async fn a_future_dropped_in_the_middle_of_a_statement_leaves_no_trace_for_the_n
             let work = store.load(&ids, metadata()).await.unwrap();
             if open {
                 let mut work = work.begin().await.unwrap();
-                sqlx::raw_sql("insert into operator_notices (kind, dedupe_key, payload) values ('cut', 'off', '{}'); select pg_sleep(0.5)")
+                sqlx::raw_sql("insert into operator_notices (kind, dedupe_key, payload) values ('notice_test', 'cut', '{}'); select pg_sleep(0.5)")
                     .execute(work.conn())
                     .await
                     .unwrap();

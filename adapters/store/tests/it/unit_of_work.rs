@@ -174,7 +174,7 @@ async fn the_second_form_holds_side_rows_and_events_in_one_transaction() {
             .await
             .unwrap();
         let mut open = work.begin().await.unwrap();
-        sqlx::query("insert into operator_notices (kind, dedupe_key, payload) values ('test', 'one', '{}')")
+        sqlx::query("insert into operator_notices (kind, dedupe_key, payload) values ('notice_test', 'one', '{}')")
             .execute(open.conn())
             .await
             .unwrap();
