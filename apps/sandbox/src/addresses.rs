@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{SandboxError, private_file};
 
 /// One simulator: base URL without a trailing slash, and the token that it accepts.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint {
     pub url: String,
     pub token: String,
@@ -31,6 +31,9 @@ pub struct Addresses {
     pub panel: PanelEndpoint,
     pub cryptopay: Endpoint,
     pub goods: Endpoint,
+    /// Empty in the file of a version that had no such simulator.
+    #[serde(default)]
+    pub telegram: Endpoint,
     pub control: Endpoint,
 }
 

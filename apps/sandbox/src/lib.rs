@@ -21,6 +21,7 @@ mod requests;
 mod running;
 mod simulator;
 mod start;
+pub mod telegram;
 mod tokens;
 pub mod wire;
 

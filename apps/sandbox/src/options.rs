@@ -12,6 +12,7 @@ pub struct PreferredPorts {
     pub panel: Option<u16>,
     pub cryptopay: Option<u16>,
     pub goods: Option<u16>,
+    pub telegram: Option<u16>,
     pub control: Option<u16>,
 }
 

@@ -19,6 +19,7 @@ use crate::{
     goods, journal, panel, private_file,
     requests::RequestLog,
     simulator::http_client,
+    telegram,
     tokens::Tokens,
     wire::{self, Connection, LineListener},
 };
@@ -44,7 +45,12 @@ pub async fn start(options: SandboxOptions) -> Result<RunningSandbox, SandboxErr
 
     let mut servers = Vec::new();
     let mut controls = Vec::new();
-    let places = [listeners.panel, listeners.cryptopay, listeners.goods];
+    let places = [
+        listeners.panel,
+        listeners.cryptopay,
+        listeners.goods,
+        listeners.telegram,
+    ];
     for (listener, (simulator, parts)) in places.into_iter().zip(simulators) {
         let (faults, clock, background) = (faults.clone(), options.clock.clone(), background.clone());
         let layer = FaultLayer {
@@ -74,6 +80,7 @@ struct Listeners {
     panel: LineListener,
     cryptopay: LineListener,
     goods: LineListener,
+    telegram: LineListener,
     control: LineListener,
 }
 
@@ -86,6 +93,7 @@ impl Listeners {
             panel: wire::bind(&ports(wanted.panel, last.map(|last| last.panel.url.as_str()))).await?,
             cryptopay: wire::bind(&ports(wanted.cryptopay, last.map(|last| last.cryptopay.url.as_str()))).await?,
             goods: wire::bind(&ports(wanted.goods, last.map(|last| last.goods.url.as_str()))).await?,
+            telegram: wire::bind(&ports(wanted.telegram, last.map(|last| last.telegram.url.as_str()))).await?,
             control: wire::bind(&ports(wanted.control, last.map(|last| last.control.url.as_str()))).await?,
         })
     }
@@ -106,6 +114,10 @@ impl Listeners {
                 url: self.goods.url()?,
                 token: tokens.goods,
             },
+            telegram: Endpoint {
+                url: self.telegram.url()?,
+                token: tokens.telegram,
+            },
             control: Endpoint {
                 url: self.control.url()?,
                 token: tokens.control,
@@ -120,7 +132,7 @@ fn open(
     addresses: &Addresses,
     clock: &Arc<dyn Clock>,
     background: &Background,
-) -> Result<[(SimulatorName, Parts); 3], SandboxError> {
+) -> Result<[(SimulatorName, Parts); 4], SandboxError> {
     let http = http_client()?;
     let context = |url: &str, token: &str| Context {
         dir: dir.to_owned(),
@@ -134,6 +146,7 @@ fn open(
         panel,
         cryptopay,
         goods,
+        telegram,
         ..
     } = addresses;
     Ok([
@@ -146,6 +159,10 @@ fn open(
             cryptopay::open(context(&cryptopay.url, &cryptopay.token))?,
         ),
         (SimulatorName::Goods, goods::open(context(&goods.url, &goods.token))?),
+        (
+            SimulatorName::Telegram,
+            telegram::open(context(&telegram.url, &telegram.token))?,
+        ),
     ])
 }
 

@@ -17,12 +17,14 @@ pub(crate) async fn run(data_dir: PathBuf) -> Result<ExitCode, Failure> {
         panel,
         cryptopay,
         goods,
+        telegram,
         control,
     } = running.addresses();
     for (name, url) in [
         ("panel", &panel.url),
         ("cryptopay", &cryptopay.url),
         ("goods", &goods.url),
+        ("telegram", &telegram.url),
         ("control", &control.url),
     ] {
         say(&format!("{name:<10}{url}"));

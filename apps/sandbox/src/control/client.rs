@@ -10,10 +10,11 @@ use crate::{
     cryptopay::CryptopayKnobs,
     faults::{FaultCounts, FaultRule},
     goods::GoodsKnobs,
-    journal::{CryptopayReport, GoodsReport, PanelReport},
+    journal::{CryptopayReport, GoodsReport, PanelReport, TelegramReport},
     panel::Knobs,
     requests::SeenRequest,
     simulator::http_client,
+    telegram::TelegramKnobs,
 };
 
 /// Speaks to the control API of a running sandbox, in this process or another.
@@ -29,6 +30,7 @@ pub struct SandboxReport {
     pub panel: PanelReport,
     pub cryptopay: CryptopayReport,
     pub goods: GoodsReport,
+    pub telegram: TelegramReport,
 }
 
 const NOTHING: Option<&()> = None;
@@ -135,6 +137,17 @@ impl Client {
     /// Changes settings of the goods gateway, all at once.
     pub async fn set_goods_knobs(&self, knobs: &GoodsKnobs) -> Result<(), SandboxError> {
         self.tell(Method::PUT, "goods/knobs", Some(knobs)).await
+    }
+
+    /// Changes settings of the Bot API, all at once.
+    pub async fn set_telegram_knobs(&self, knobs: &TelegramKnobs) -> Result<(), SandboxError> {
+        self.tell(Method::PUT, "telegram/knobs", Some(knobs)).await
+    }
+
+    /// Deletes a topic, as a person in the group does.
+    pub async fn delete_topic(&self, topic_id: i64) -> Result<(), SandboxError> {
+        self.tell(Method::POST, &format!("telegram/topics/{topic_id}/delete"), NOTHING)
+            .await
     }
 
     /// Lets a user of the panel have used so many bytes.

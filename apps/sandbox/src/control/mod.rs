@@ -1,6 +1,6 @@
 //! The control API: faults, reports, and what each simulator lets a test do to it. Every route needs the control token.
 //!
-//! `GET /control/report` · `GET /control/requests` · `GET|PUT|POST|DELETE /control/faults` · `/control/{panel,cryptopay,goods}/…`
+//! `GET /control/report` · `GET /control/requests` · `GET|PUT|POST|DELETE /control/faults` · `/control/{panel,cryptopay,goods,telegram}/…`
 
 mod answer;
 mod client;
@@ -66,7 +66,7 @@ async fn check_token(State(expected): State<Arc<str>>, request: Request, next: N
     }
 }
 
-/// `{"panel":{…},"cryptopay":{…},"goods":{…}}`, each by its simulator, from its journal.
+/// `{"panel":{…},"cryptopay":{…},"goods":{…},"telegram":{…}}`, each by its simulator, from its journal.
 async fn report(State(reports): State<Reports>) -> Result<Json<serde_json::Value>, Refusal> {
     let mut all = serde_json::Map::new();
     for (name, report) in reports.iter() {

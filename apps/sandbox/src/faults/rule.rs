@@ -14,6 +14,7 @@ pub enum SimulatorName {
     Panel,
     Cryptopay,
     Goods,
+    Telegram,
 }
 
 /// A fault and the requests that it meets. Of several rules the first that fires wins; every matching one counts.
@@ -56,6 +57,7 @@ impl SimulatorName {
             Self::Panel => "panel",
             Self::Cryptopay => "cryptopay",
             Self::Goods => "goods",
+            Self::Telegram => "telegram",
         }
     }
 }

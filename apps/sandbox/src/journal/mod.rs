@@ -13,6 +13,7 @@ pub use crate::{
     cryptopay::{CryptopayReport, cryptopay_report},
     goods::{GoodsReport, goods_report},
     panel::{PanelReport, panel_report},
+    telegram::{TelegramReport, telegram_report},
 };
 
 /// The folder of a data directory that holds the journals.
@@ -20,7 +21,7 @@ pub fn dir(data_dir: &Path) -> PathBuf {
     data_dir.join("sandbox")
 }
 
-/// The journal of one simulator (`panel`, `cryptopay`, `goods`) in its folder.
+/// The journal of one simulator (`panel`, `cryptopay`, `goods`, `telegram`) in its folder.
 pub fn path(sandbox_dir: &Path, simulator: &str) -> PathBuf {
     sandbox_dir.join(format!("{simulator}.journal.jsonl"))
 }

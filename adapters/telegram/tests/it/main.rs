@@ -1,0 +1,7 @@
+//! The bot held to its contract, over real HTTP against the simulator.
+
+#![cfg(test)]
+
+mod faults;
+mod group;
+mod rig;
