@@ -1,11 +1,13 @@
 //! What committed events announce to the outside, through the outbox. Private events may change shape; these may not.
 //!
-//! Two internal topics become jobs; integration events carry the names and fields of the seeds plus `eventId` and `occurredAt`.
+//! Two internal topics become jobs; integration events carry the names and fields of the seeds, and ours beside
+//! them: `eventId`, `occurredAt`, and what was bought for how much.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     ids::{EntitlementId, OperationId, OrderId},
+    money::Currency,
     time::Timestamp,
 };
 
@@ -61,6 +63,27 @@ pub struct OrderPaid {
     /// The entitlement granted or extended; absent for goods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entitlement_id: Option<EntitlementId>,
+    /// What was bought; absent in rows of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<Bought>,
+    /// Of the amount.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<Currency>,
+    /// What settled it, in minor units: the external and the wallet part together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount_minor: Option<i64>,
+}
+
+/// What an order buys, as others are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bought {
+    /// A new subscription.
+    Purchase,
+    /// More time on a subscription that exists.
+    Extension,
+    /// Digital goods.
+    Goods,
 }
 
 #[cfg(test)]
@@ -71,12 +94,15 @@ mod tests {
     /// Others have code for these names and fields.
     #[test]
     fn payloads_keep_their_names_and_fields() {
-        let paid = |entitlement_id| {
+        let paid = |entitlement_id, operation| {
             Message::OrderPaid(OrderPaid {
                 event_id: "order:1:4".to_owned(),
                 occurred_at: at(0),
                 order_id: id(1),
                 entitlement_id,
+                operation,
+                currency: operation.map(|_| "RUB".parse().expect("a currency")),
+                amount_minor: operation.map(|_| 29_900),
             })
         };
         let one = "00000000-0000-0000-0000-000000000001";
@@ -92,14 +118,14 @@ mod tests {
                 format!(r#"{{"orderId":"{one}"}}"#),
             ),
             (
-                paid(Some(id(1))),
+                paid(Some(id(1)), Some(Bought::Extension)),
                 "order.paid",
                 format!(
-                    r#"{{"eventId":"order:1:4","occurredAt":"2030-03-17T17:46:40Z","orderId":"{one}","entitlementId":"{one}"}}"#
+                    r#"{{"eventId":"order:1:4","occurredAt":"2030-03-17T17:46:40Z","orderId":"{one}","entitlementId":"{one}","operation":"extension","currency":"RUB","amountMinor":29900}}"#
                 ),
             ),
             (
-                paid(None),
+                paid(None, None),
                 "order.paid",
                 format!(r#"{{"eventId":"order:1:4","occurredAt":"2030-03-17T17:46:40Z","orderId":"{one}"}}"#),
             ),

@@ -10,7 +10,7 @@ use crate::{
     fixtures::{DAY, at, currency, id, roubles, stars, terms},
     log::Metadata,
     money::{MAX_MINOR, Money},
-    topics::Message,
+    topics::{Bought, Message},
 };
 
 const HOUR: i64 = 3600;
@@ -343,7 +343,10 @@ fn a_settled_order_announces_what_it_grants() {
             .expect("serialises")
             .as_object()
             .map_or(0, serde_json::Map::len);
-        assert_eq!(keys, 3 + usize::from(entitlement_id.is_some()));
+        assert_eq!(keys, 6 + usize::from(entitlement_id.is_some()));
+        let operation = entitlement_id.map_or(Bought::Goods, |_| Bought::Purchase);
+        assert_eq!((message.operation, message.currency), (Some(operation), order.currency));
+        assert_eq!(message.amount_minor, Some(order.paid_minor));
     }
     let quiet = placed(plan(), 49_900, 0);
     assert!(

@@ -28,6 +28,9 @@ fn b53_every_topic_of_the_domain_has_a_reactor_or_says_that_it_has_none() {
             occurred_at: chrono::DateTime::UNIX_EPOCH,
             order_id: id.into(),
             entitlement_id: None,
+            operation: None,
+            currency: None,
+            amount_minor: None,
         }),
     ];
     for message in messages {
