@@ -36,6 +36,8 @@ const SHOWN: [&str; 18] = [
 const TIME_UNITS: usize = 64;
 /// The longest value: one long field must not push the others out.
 const MAX_VALUE_CHARACTERS: usize = 400;
+/// No more of a value is read.
+const MAX_READ_CHARACTERS: usize = 4 * MAX_VALUE_CHARACTERS;
 /// Stands where something was cut off.
 const CUT: &str = "…";
 
@@ -61,7 +63,7 @@ pub fn text(notice: &Notice, banner: Option<&str>) -> String {
 /// A value on one line. Objects and arrays are no values of a notice.
 fn shown(value: &Value) -> Option<String> {
     let text = match value {
-        Value::String(text) => redact::text(text),
+        Value::String(text) => redact::line(beginning(text), MAX_VALUE_CHARACTERS),
         Value::Number(number) => number.to_string(),
         Value::Bool(flag) => flag.to_string(),
         Value::Null | Value::Array(_) | Value::Object(_) => return None,
@@ -72,6 +74,15 @@ fn shown(value: &Value) -> Option<String> {
         line.push_str(CUT);
     }
     (!line.trim().is_empty()).then_some(line)
+}
+
+/// What is enough of a long text, up to its last whole word: the redactor reads no more than it must, and no half of a secret slips through.
+fn beginning(text: &str) -> &str {
+    let Some((end, _)) = text.char_indices().nth(MAX_READ_CHARACTERS) else {
+        return text;
+    };
+    let read = text.get(..end).unwrap_or(text);
+    read.rsplit_once(char::is_whitespace).map_or(read, |(words, _)| words)
 }
 
 /// Neither a line break, which could forge a field, nor a mark that turns the direction of what follows or hides it.

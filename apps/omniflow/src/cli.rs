@@ -7,6 +7,7 @@ mod drifts;
 mod entitlements;
 mod health;
 mod maintenance;
+mod notices;
 mod operations;
 mod passes;
 
@@ -21,6 +22,7 @@ pub use drifts::DriftsCommand;
 pub use entitlements::{EntitlementsCommand, PauseArgs};
 pub use health::{HealthArgs, HealthOf};
 pub use maintenance::{MaintenanceCommand, WindowArgs};
+pub use notices::NoticesCommand;
 pub use operations::{OperationChange, OperationsCommand};
 pub use passes::PassesCommand;
 
@@ -57,7 +59,7 @@ pub enum Command {
     Api,
     /// Run jobs, passes, the outbox publisher and the projections.
     Worker,
-    /// Serve the simulators of panel, payment provider and goods gateway, until stopped.
+    /// Serve the simulators of panel, payment provider, goods gateway and Telegram, until stopped.
     Sandbox,
     /// The private database server, and migrations of any database.
     #[command(subcommand)]
@@ -95,6 +97,9 @@ pub enum Command {
     /// Where the panel was seen to differ from what it must show.
     #[command(subcommand)]
     Drifts(DriftsCommand),
+    /// What operators are told through Telegram: what waits, what failed, a trial.
+    #[command(subcommand)]
+    Notices(NoticesCommand),
     /// Settings.
     #[command(subcommand)]
     Config(ConfigCommand),

@@ -17,6 +17,7 @@ pub mod fulfillment;
 mod get_order;
 mod list_orders;
 pub mod maintenance;
+pub mod notice_dispatch;
 mod notices;
 pub mod operators;
 pub mod panel_hints;

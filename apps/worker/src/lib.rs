@@ -6,6 +6,7 @@
 mod figures;
 pub mod jobs;
 mod meter;
+pub mod notices;
 pub mod panel_pause;
 pub mod passes;
 pub mod push;

@@ -1,6 +1,7 @@
 //! `doctor`: what is wrong with an installation, and what to do about it.
 
 mod checks;
+mod notices;
 mod upkeep;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -61,7 +62,11 @@ impl Finding {
 /// Exit code 1 when something is bad; warnings do not count.
 pub(super) async fn run(args: JsonArgs, config: Config, data_dir: PathBuf) -> Result<ExitCode, Failure> {
     let findings = match Database::find(&config, &data_dir).await {
-        Ok(database) => checks::all(&database, &config).await,
+        Ok(database) => {
+            let mut findings = checks::all(&database, &config).await;
+            findings.extend(notices::findings(&database, &config).await);
+            findings
+        }
         Err(failure) => vec![Finding::bad(
             "server",
             failure.to_string(),

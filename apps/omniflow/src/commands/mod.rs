@@ -14,6 +14,7 @@ mod events;
 mod health;
 mod jobs;
 mod maintenance;
+mod notices;
 mod operations;
 mod operator;
 mod outbox;
@@ -87,6 +88,7 @@ pub(crate) fn dispatch(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Health(args) => block_on(health::run(args, config)),
         Command::Maintenance(command) => block_on(maintenance::run(command, config, dir)),
         Command::Drifts(command) => block_on(drifts::run(command, config, dir)),
+        Command::Notices(command) => block_on(notices::run(command, config, dir)),
         Command::Config(_) | Command::Completions { .. } | Command::Man => Ok(ExitCode::SUCCESS),
         // Nothing of the settings reaches a storm or a benchmark but where the server programs are.
         Command::Chaos(args) => block_on(chaos::run(args, config)),

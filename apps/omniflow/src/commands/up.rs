@@ -58,6 +58,9 @@ async fn announce(stack: &Stack) -> Result<(), Failure> {
     say(&format!("ready: {}", stack.base_url));
     if let (Some(token), true) = (&stack.operator_token, stack.sandbox.is_some()) {
         say("This is a sandbox: panel, payments and goods are simulators.");
+        if stack.tells_real_operators {
+            say("Notices go to a real Telegram group, each marked [sandbox].");
+        }
         say(&format!("token: {}", token.expose()));
         say(&format!("try:   {}", curl(stack, token.expose())));
     }

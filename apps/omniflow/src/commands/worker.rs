@@ -62,6 +62,7 @@ pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCod
         sizes,
         ceiling: config.spending.ceiling(),
         passes: config.passes,
+        notices: core.notices(adapters.operators, &config),
         id: process_id("worker"),
     };
     let known = run_worker(&mut running, &core, parts).await?;

@@ -106,6 +106,25 @@ pub const KEYS: &[Key] = &[
         None,
         "Plans and goods on sale (TOML). A sandbox has a sample catalog of its own.",
     ),
+    secret(
+        "APP_TELEGRAM_TOKEN",
+        "Token of the bot that tells operators what happens. Allowed in a sandbox too: what it sends says so. Unset: the bot is off.",
+    ),
+    key(
+        "APP_OPERATOR_CHAT_ID",
+        Some("0"),
+        "The operators' group: a supergroup with topics, in which the bot may manage them. 0 is off: notices are kept, and sent when they are younger than a day as a group is named.",
+    ),
+    key(
+        "APP_OPERATOR_NOTIFICATION_CAP",
+        Some("30"),
+        "Notices of one kind that are sent in a window; those beyond are suppressed. 0 is no cap.",
+    ),
+    key(
+        "APP_OPERATOR_NOTIFICATION_WINDOW_MINUTES",
+        Some("5"),
+        "Length of that window. 0 is 5.",
+    ),
     key(
         "APP_QUEUE_CRITICAL_WORKERS",
         Some("16"),

@@ -1,11 +1,13 @@
 //! Typed settings of the processes. All problems are reported together; a value that cannot be used stops the start.
 
 mod keys;
+mod notices;
 mod sections;
 mod traces;
 mod vars;
 
 pub use keys::{KEYS, env_example};
+pub use notices::Notices;
 pub use sections::{Config, Cryptobot, Database, Goods, Http, LogFormat, Panel, Queues, Spending};
 pub use traces::Traces;
 pub use vars::{Problem, Vars};

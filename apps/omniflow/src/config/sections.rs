@@ -8,7 +8,7 @@ use service::{delivery::SpendCeiling, maintenance::Detection};
 use store::retention::Keep;
 use worker::passes::PassSettings;
 
-use super::{Invalid, KEYS, Traces, Vars, traces};
+use super::{Invalid, KEYS, Notices, Traces, Vars, traces};
 
 /// What a process needs to know. Everything optional is typed absence, not an empty text.
 #[expect(missing_debug_implementations, reason = "it holds secrets")]
@@ -33,6 +33,8 @@ pub struct Config {
     pub spending: Spending,
     /// How passes work.
     pub passes: PassSettings,
+    /// What operators are told, and where.
+    pub notices: Notices,
     /// Plans and goods on sale.
     pub catalog_file: Option<PathBuf>,
     /// Sizes of the queues.
@@ -185,6 +187,7 @@ impl Config {
             goods: goods(vars),
             spending: spending(vars),
             passes: passes(vars),
+            notices: Notices::read(vars),
             catalog_file: vars.text("APP_CATALOG_FILE").map(PathBuf::from),
             queues: Queues {
                 critical: between(vars, "APP_QUEUE_CRITICAL_WORKERS", 1, 200),

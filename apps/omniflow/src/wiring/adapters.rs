@@ -5,6 +5,7 @@ use std::{path::Path, sync::Arc};
 use goods::{Fragment, FragmentOptions};
 use payments::{CryptoBot, CryptoBotOptions, MAINNET, Manual, TESTNET};
 use ports::{
+    notices::{ChatId, OperatorChannel},
     panel::{PanelReader, PanelWriter},
     panel_webhooks::PanelWebhooks,
 };
@@ -16,6 +17,7 @@ use service::{
     catalog::{self, Catalog},
 };
 use store::Mode;
+use telegram::{Bot, BotOptions, PUBLIC_API};
 
 use crate::{config::Config, failure::Failure};
 
@@ -31,6 +33,9 @@ const REAL_CREDENTIALS: &[&str] = &[
     "APP_GOODS_TOKEN",
 ];
 
+/// Stands in front of what a sandbox sends to a real group.
+const SANDBOX_BANNER: &str = "[sandbox]";
+
 /// What the core talks to.
 #[derive(Debug)]
 pub struct Adapters {
@@ -44,6 +49,17 @@ pub struct Adapters {
     pub goods: GoodsProviders,
     /// What is for sale.
     pub catalog: Arc<Catalog>,
+    /// Where operators are told; `None` is nowhere.
+    pub operators: Option<Operators>,
+}
+
+/// Where operators are told.
+#[derive(Clone, Debug)]
+pub struct Operators {
+    /// What carries it there.
+    pub channel: Arc<dyn OperatorChannel>,
+    /// Their group.
+    pub chat: ChatId,
 }
 
 impl Adapters {
@@ -55,6 +71,7 @@ impl Adapters {
             payments: PaymentProviders::default(),
             goods: GoodsProviders::default(),
             catalog: Arc::default(),
+            operators: None,
         }
     }
 
@@ -101,6 +118,10 @@ impl Adapters {
                 Some(path) => read_catalog(path)?,
                 None => catalog::sample(&sandbox::DEFAULT_SQUADS.map(|(id, _name)| id)),
             }),
+            operators: match real_bot(config, Some(SANDBOX_BANNER))? {
+                Some(operators) => Some(operators),
+                None => simulated_bot(addresses.telegram)?,
+            },
         })
     }
 
@@ -138,8 +159,51 @@ impl Adapters {
                     .transpose()?
                     .unwrap_or_default(),
             ),
+            operators: real_bot(config, None)?,
         })
     }
+}
+
+/// The bot of the settings; none without a token and a group.
+///
+/// # Errors
+/// [`Failure::Usage`] when the token is none.
+pub fn real_bot(config: &Config, banner: Option<&str>) -> Result<Option<Operators>, Failure> {
+    let (Some(token), Some(chat_id)) = (&config.notices.token, config.notices.chat_id) else {
+        return Ok(None);
+    };
+    operators_with(
+        &BotOptions {
+            base_url: PUBLIC_API.to_owned(),
+            token: token.clone(),
+            banner: banner.map(str::to_owned),
+        },
+        chat_id,
+    )
+}
+
+/// The simulated bot; none in a folder whose simulators were started last by a version that had no such one.
+fn simulated_bot(at: sandbox::Endpoint) -> Result<Option<Operators>, Failure> {
+    if at.url.is_empty() {
+        return Ok(None);
+    }
+    operators_with(
+        &BotOptions {
+            base_url: at.url,
+            token: at.token.into(),
+            banner: None,
+        },
+        sandbox::telegram::OPERATOR_GROUP,
+    )
+}
+
+fn operators_with(options: &BotOptions, chat_id: i64) -> Result<Option<Operators>, Failure> {
+    let bot =
+        Bot::new(options).map_err(|error| Failure::Usage(format!("the settings of the Telegram bot: {error}")))?;
+    Ok(Some(Operators {
+        channel: Arc::new(bot),
+        chat: ChatId(chat_id),
+    }))
 }
 
 /// A sandbox must not reach a real panel or real money.

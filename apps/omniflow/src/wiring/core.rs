@@ -4,11 +4,15 @@ use std::sync::Arc;
 
 use queue::JobClient;
 use secrets::DataKey;
-use service::Service;
+use service::{Service, notice_dispatch::NoticeDispatch};
 use sqlx::PgPool;
 use store::{Hinter, Mode, PoolOptions, Store, check_applied, command_pool};
 
-use crate::{failure::Failure, wiring::adapters::Adapters};
+use crate::{
+    config::Config,
+    failure::Failure,
+    wiring::adapters::{Adapters, Operators},
+};
 
 /// What every process is made of.
 #[derive(Clone, Debug)]
@@ -50,4 +54,19 @@ pub fn assemble(
         .catalog(Arc::clone(&adapters.catalog))
         .build();
     Ok(Core { service, pool, mode })
+}
+
+impl Core {
+    /// What tells operators, where there is a group.
+    pub fn notices(&self, operators: Option<Operators>, config: &Config) -> Option<NoticeDispatch> {
+        operators.map(|Operators { channel, chat }| {
+            NoticeDispatch::new(
+                self.service.store().clone(),
+                Arc::clone(self.service.ids()),
+                channel,
+                chat,
+                config.notices.cap,
+            )
+        })
+    }
 }

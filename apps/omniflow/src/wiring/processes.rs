@@ -13,6 +13,7 @@ use secrets::Secret;
 use service::{
     delivery::SpendCeiling,
     maintenance::{Detection, Detector},
+    notice_dispatch::NoticeDispatch,
 };
 use sqlx::PgPool;
 use store::PoolOptions;
@@ -169,6 +170,8 @@ pub struct WorkerParts {
     pub ceiling: Option<SpendCeiling>,
     /// What the installation chose about its passes.
     pub passes: PassSettings,
+    /// Tells operators what happens; `None` where there is no group.
+    pub notices: Option<NoticeDispatch>,
     /// Names this worker among the others.
     pub id: String,
 }
@@ -191,6 +194,7 @@ pub async fn run_worker(running: &mut Running, core: &Core, parts: WorkerParts) 
             .map_err(Failure::unavailable)
     });
 
+    run_notices(running, parts.notices);
     let (service, stop) = (core.service.clone(), running.stopping());
     running.spawn(async move {
         worker::report_until(service, stop).await;
@@ -218,6 +222,21 @@ pub async fn run_worker(running: &mut Running, core: &Core, parts: WorkerParts) 
         }
     });
     Ok(known)
+}
+
+/// Sends notices while it is this process's turn. Without a group they are kept, and that is said once.
+fn run_notices(running: &mut Running, notices: Option<NoticeDispatch>) {
+    let Some(notices) = notices else {
+        tracing::info!(
+            "operators are told nothing: no bot and group are configured (APP_TELEGRAM_TOKEN, APP_OPERATOR_CHAT_ID)"
+        );
+        return;
+    };
+    let stop = running.stopping();
+    running.spawn(async move {
+        worker::notices::run(&notices, &stop).await;
+        Ok(())
+    });
 }
 
 /// Serves liveness, readiness and metrics of a worker.

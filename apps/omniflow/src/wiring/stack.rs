@@ -38,6 +38,8 @@ pub struct Stack {
     pub operator_token: Option<Secret>,
     /// The simulators; `None` in a live installation.
     pub sandbox: Option<RunningSandbox>,
+    /// Notices go to a real group.
+    pub tells_real_operators: bool,
     running: Running,
     database: Database,
 }
@@ -104,11 +106,13 @@ impl Stack {
             sizes,
             ceiling: config.spending.ceiling(),
             passes: config.passes,
+            notices: core.notices(adapters.operators, &config),
             id: process_id("up"),
         };
         run_worker(&mut running, &core, parts).await?;
         Ok(Self {
             core,
+            tells_real_operators: config.notices.token.is_some() && config.notices.chat_id.is_some(),
             following,
             base_url: format!("http://{address}"),
             operator_token: keys.operator_token,

@@ -6,6 +6,7 @@ mod cancel_operation;
 mod dead_letters;
 mod drifts;
 mod jobs;
+mod notices;
 mod operations;
 mod outbox_backlog;
 mod read_deliveries;

@@ -6,6 +6,7 @@ mod dead_letters;
 mod detection;
 mod maintenance;
 mod money;
+mod notices;
 mod operators;
 mod orders;
 mod payments;
