@@ -18,7 +18,7 @@ pub const KIND: &str = "periodic_task";
 pub const LEASE: Duration = Duration::from_secs(30);
 
 /// Code of a run whose process died.
-const LOST: &str = "run_lost";
+pub(crate) const LOST: &str = "run_lost";
 
 /// A run that is wanted.
 #[derive(Clone, Copy, Debug)]

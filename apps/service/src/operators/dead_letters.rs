@@ -185,7 +185,10 @@ fn code(job: &DeadJob) -> &str {
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         (1..=64).contains(&text.len()) && text.bytes().all(plain)
     };
-    if job.was_lost() {
+    if job.was_lost() && job.kind == passes::KIND {
+        // The ledger of passes says the same when it finds out first: one letter.
+        passes::LOST
+    } else if job.was_lost() {
         "job_lost"
     } else if job.kind == passes::KIND && is_code(&job.last_error) {
         &job.last_error

@@ -99,7 +99,7 @@ async fn every_end_without_success_is_recorded_once_whatever_the_kind() {
     let rows = listed(&world, &all()).await;
     assert_eq!(rows.len(), 4);
     let of = |job: i64| rows.iter().find(|row| row.job_id == job).unwrap();
-    assert_eq!(of(operation).last_error, "GET [redacted] token=[redacted][31m");
+    assert_eq!(of(operation).last_error, "GET [redacted] token=[redacted]");
     assert_eq!(of(operation).args_summary, json!({ "operationId": id }));
     assert_eq!(
         (of(goods).state.as_str(), of(goods).args_summary.clone()),
@@ -120,7 +120,7 @@ async fn every_end_without_success_is_recorded_once_whatever_the_kind() {
         .fetch_all(&world.pool)
         .await
         .unwrap();
-    assert_eq!(codes, ["job_discarded", "job_lost"]);
+    assert_eq!(codes, ["job_discarded", "run_lost"]);
 
     // Two sweeps at once, and again: nothing twice.
     let (one, two) = tokio::join!(world.service.sweep_dead_letters(), world.service.sweep_dead_letters());
