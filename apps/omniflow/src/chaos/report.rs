@@ -41,6 +41,8 @@ pub struct Report {
     pub duplicated: u64,
     /// Not settled within 60 s (goods 180 s) of their payment and of the last blow.
     pub stuck: usize,
+    /// Of these, not settled at all while they were watched: twice as long.
+    pub unsettled: usize,
     /// Orders that wait visibly for a person.
     pub parked: usize,
     /// The longest that a plan order took, from its payment or the last blow, whichever was later.
@@ -109,6 +111,7 @@ impl Report {
             lost: verdict.lost.len(),
             duplicated: duplicated(&verdict).saturating_add(twice_placed),
             stuck: stuck.len(),
+            unsettled: seen.unsettled(orders),
             parked: seen.parked.len(),
             max_settle_seconds: seconds(seen.longest(orders.iter().filter(is_plan))),
             goods_max_settle_seconds: seconds(seen.longest(orders.iter().filter(|order| !is_plan(order)))),

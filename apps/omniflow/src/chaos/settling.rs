@@ -97,6 +97,11 @@ impl Settled {
         took.copied().max().unwrap_or_default()
     }
 
+    /// Those that nobody saw settled, however long they were watched.
+    pub(super) fn unsettled(&self, orders: &[Order]) -> usize {
+        orders.iter().filter(|order| !self.took.contains_key(&order.id)).count()
+    }
+
     /// Those that took longer than they may, or for ever.
     pub(super) fn stuck(&self, orders: &[Order]) -> Vec<Uuid> {
         let late = |order: &&Order| self.took.get(&order.id).is_none_or(|took| *took > order.limit());
@@ -133,5 +138,6 @@ mod tests {
         assert_eq!(seen.longest(orders.iter().take(2)), Duration::from_secs(61));
         let never = order(What::Plan(Uuid::nil()));
         assert_eq!(seen.stuck(std::slice::from_ref(&never)), [never.id]);
+        assert_eq!((seen.unsettled(&orders), seen.unsettled(&[never])), (0, 1));
     }
 }
