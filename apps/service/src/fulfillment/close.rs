@@ -288,7 +288,6 @@ pub(super) async fn notice_in(
 ) -> Result<(), Fault> {
     let payload = json!({
         "entitlementId": case.entitlement_id,
-        "operationId": case.operation_id,
         "operation": case.operation,
         "errorCode": code,
         "status": status,

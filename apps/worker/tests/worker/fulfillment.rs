@@ -272,6 +272,9 @@ async fn a_stream_that_cannot_be_read_fails_its_operation_visibly() {
     );
     assert_eq!(stage.job_state(paid.operation_id).await, "cancelled");
     assert_eq!(stage.count("select count(*) from operator_notices").await, 1);
+    let told = "select count(*) from operator_notices where payload - array['entitlementId', 'operation', 'errorCode', 'status'] = '{}'
+                and payload ->> 'errorCode' = 'invalid_desired_state' and payload ->> 'status' = 'failed'";
+    assert_eq!(stage.count(told).await, 1, "what the seeds name, and nothing else");
 }
 
 #[tokio::test]
