@@ -11,7 +11,7 @@ use sqlx::PgPool;
 use crate::fire::installation::Installation;
 
 /// Versions that this was written against. River's Python client only inserts.
-const PACKAGES: [&str; 2] = ["riverqueue==0.7.0", "psycopg2-binary==2.9.*"];
+const PACKAGES: [&str; 3] = ["riverqueue==0.7.0", "psycopg2-binary==2.9.*", "greenlet"];
 
 /// Inserts one job and prints its id. The driver's connections come from the server's own library, which reads our address as it is.
 const INSERT: &str = r#"
@@ -36,7 +36,8 @@ print(Client(riversqlalchemy.Driver(engine)).insert(Fulfillment(sys.argv[2]), in
 fn python() -> Result<PathBuf, String> {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("river-python");
     let python = home.join("bin/python");
-    let has_client = |python: &Path| run(Command::new(python).args(["-c", "import riverqueue, psycopg2"]));
+    let has_client =
+        |python: &Path| run(Command::new(python).args(["-c", "import psycopg2, riverqueue.driver.riversqlalchemy"]));
     if has_client(&python).is_ok() {
         return Ok(python);
     }
