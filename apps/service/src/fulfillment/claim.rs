@@ -82,7 +82,6 @@ impl Fulfillment {
             Plan::Close(ending) => Ok(Some(self.close(job, &operation, ending).await?)),
             Plan::TakeEffect => {
                 self.take_effect(&operation).await?;
-                fail::fail_point!("fulfillment.took_effect");
                 Ok(None)
             }
             Plan::CloseUnread => {
