@@ -10,13 +10,7 @@ use telemetry::registry::{Kind, METRICS};
 use crate::up::telemetry::{Running, SOON, http};
 
 /// Reported only when something goes wrong that this run does not do; their own tests make it go wrong.
-const RARE: &[&str] = &[
-    "omniflow_outbox_failures_total",
-    // Reported by what is still to come.
-    "omniflow_notices",
-    "omniflow_notices_total",
-    "omniflow_telegram_sends_total",
-];
+const RARE: &[&str] = &["omniflow_outbox_failures_total"];
 
 /// What dashboard and alerts read is printed by one of the processes, with the labels and the kind of the table.
 pub(crate) async fn every_metric(running: &Running) {
