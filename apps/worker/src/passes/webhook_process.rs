@@ -18,9 +18,12 @@ pub(super) fn run(parts: &PassParts) -> Running<'_> {
         let hints = parts.service.process_due_panel_hints(&caller, BATCH).await;
         let mut told = report(processed.map_err(|error| error.code().to_owned())?)?;
         let hints = report(hints.map_err(|error| error.code().to_owned())?)?;
-        if let Some(told) = told.as_object_mut() {
-            told.insert("panelHints".to_owned(), hints);
+        if let Some(figures) = told.figures.as_object_mut() {
+            figures.insert("panelHints".to_owned(), hints.figures);
         }
+        let rows = hints.rows.into_iter();
+        told.rows
+            .extend(rows.map(|(step, count)| (format!("panel_hints_{step}"), count)));
         Ok(told)
     })
 }
