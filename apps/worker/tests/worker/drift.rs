@@ -63,6 +63,7 @@ fn push_of(user: &RemoteUser, change: impl FnOnce(&mut Push)) -> Push {
             squads: user.squads.clone(),
         },
         activate: false,
+        shut: false,
     };
     change(&mut push);
     push
