@@ -1,6 +1,6 @@
 //! One line for a person: redacted, bounded, and without anything that a terminal or a chat would obey.
 
-use super::text;
+use super::{json, text};
 
 /// What a longer text ends in.
 const CUT: char = '…';
@@ -9,7 +9,7 @@ const CUT: char = '…';
 /// cannot be seen goes before the rules are applied, so that it hides nothing from them. A second pass changes nothing.
 pub fn line(content: &str, most: usize) -> String {
     let visible: String = content.chars().filter_map(shown).collect();
-    let mut line = cut(&text(&visible), most);
+    let mut line = cut(&text(&by_key(&visible).unwrap_or(visible)), most);
     // A cut can make a run of digits, say, look like a card's number.
     for _ in 0..4 {
         let again = cut(&text(&line), most);
@@ -19,6 +19,13 @@ pub fn line(content: &str, most: usize) -> String {
         line = again;
     }
     line
+}
+
+/// A text that is a JSON document is redacted as one: a key's name tells of everything below it, however deep.
+fn by_key(content: &str) -> Option<String> {
+    let document = content.trim_start().starts_with(['{', '[']);
+    let tree: serde_json::Value = document.then(|| serde_json::from_str(content).ok())??;
+    Some(json(&tree).to_string())
 }
 
 fn cut(content: &str, most: usize) -> String {

@@ -14,7 +14,7 @@ async fn it_stands_beside_events_and_outbox_rows_and_the_chain_covers_it() {
     let store = store(&db, 1).await;
     let stream = id();
     let trace: TraceParent = TRACE.parse().unwrap();
-    for (trace, amounts) in [(Some(trace), &[1, 2][..]), (None, &[5][..]), (Some(trace), &[3][..])] {
+    for (trace, amounts) in [(Some(trace), &[1, 6][..]), (None, &[5][..]), (Some(trace), &[3][..])] {
         within(trace, async {
             let mut work = store
                 .load(&[StreamId::of::<Counter>(stream)], metadata())

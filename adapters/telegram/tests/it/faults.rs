@@ -1,5 +1,7 @@
 //! What the network and the servers in between do.
 
+use std::fmt::Write as _;
+
 use domain::notices::Kind;
 use ports::notices::{ChannelError, OperatorChannel as _};
 use sandbox::faults::Fault;
@@ -72,14 +74,14 @@ async fn nothing_printed_holds_the_token_or_the_address() {
     ] {
         rig.fault(fault).await;
         let error = rig.bot.check().await.expect_err("refused");
-        printed.push_str(&format!("{error} {error:?} {}", error.code()));
+        write!(printed, "{error} {error:?} {}", error.code()).expect("text grows");
     }
     let bad = BotOptions {
         token: Secret::from(format!("{token}/x").as_str()),
         ..options(&rig.sandbox)
     };
     let error = Bot::new(&bad).expect_err("no token");
-    printed.push_str(&format!("{error} {error:?}"));
+    write!(printed, "{error} {error:?}").expect("text grows");
     assert!(!printed.contains(&token), "{printed}");
     assert!(!printed.contains("/bot"), "{printed}");
 }

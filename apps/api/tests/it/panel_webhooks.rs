@@ -249,9 +249,9 @@ async fn open_drifts_are_listed_newest_first_and_by_codes() {
     assert_eq!(world.get(path).await.json(), json!({ "items": [] }));
     sqlx::query(
         "insert into entitlement_drifts (entitlement_id, subscription_id, kind, expected, observed, status, detected_at, resolved_at)
-         select gen_random_uuid(), gen_random_uuid(), 'traffic', '{\"value\": 1}', '{\"value\": null}', 'open', now(), null
+         select gen_random_uuid(), gen_random_uuid(), 'traffic', '{\"value\": 1}'::jsonb, '{\"value\": null}'::jsonb, 'open', now(), null
            from generate_series(1, 120)
-         union all select gen_random_uuid(), gen_random_uuid(), 'status', '{}', '{}', 'resolved', now(), now()",
+         union all select gen_random_uuid(), gen_random_uuid(), 'status', '{}'::jsonb, '{}'::jsonb, 'resolved', now(), now()",
     )
     .execute(&world.pool)
     .await

@@ -62,7 +62,7 @@ impl Collector {
         collector
     }
 
-    /// The spans of one trace, as soon as all of these names are among them.
+    /// The spans of one trace, as soon as all of these names are among them, each as often as it is named.
     pub(crate) async fn trace(&self, trace_id: &str, names: &[&str], patience: Duration) -> Vec<Exported> {
         let deadline = Instant::now() + patience;
         loop {
@@ -73,7 +73,11 @@ impl Collector {
             };
             let missing: Vec<_> = names
                 .iter()
-                .filter(|name| !spans.iter().any(|one| one.span.name == **name))
+                .filter(|name| {
+                    let of_name = |one: &&Exported| one.span.name == **name;
+                    let wanted = names.iter().filter(|other| other == name).count();
+                    spans.iter().filter(of_name).count() < wanted
+                })
                 .collect();
             if missing.is_empty() {
                 return spans;

@@ -17,6 +17,8 @@ pub(crate) async fn one_trace(running: &Running, order: &Bought) {
         request,
         "events.append",
         publish,
+        // The panel fails the first run; the second one is told too.
+        "job fulfillment",
         "job fulfillment",
         "panel create_user",
     ];
@@ -34,9 +36,7 @@ pub(crate) async fn one_trace(running: &Running, order: &Bought) {
     for published in named(publish) {
         assert_eq!(published.parent(), request.id());
     }
-    // The panel failed the first run: both are in the trace.
     let jobs = named("job fulfillment");
-    assert!(jobs.len() >= 2, "{jobs:?}");
     for job in &jobs {
         assert_eq!((job.parent(), job.service.as_str()), (request.id(), "omniflow-worker"));
     }

@@ -37,7 +37,7 @@ const PACE: u32 = 18;
 /// A turn, and the lease of its notices. Longer than a batch may take, so that nobody sends what another process is sending.
 const TURN: Duration = Duration::from_mins(2);
 /// Nothing is sent later than this after the turn began: three requests of one notice end before its lease does.
-const LAST_REQUEST: Duration = Duration::from_secs(60);
+const LAST_REQUEST: Duration = Duration::from_mins(1);
 
 /// What sends notices. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@ mod detection;
 mod maintenance;
 mod money;
 mod notices;
+mod operations;
 mod operators;
 mod orders;
 mod payments;

@@ -122,3 +122,55 @@ async fn a_call_is_given_up_after_twelve_tries_and_stays_visible() {
     );
     assert_eq!(world.count("select count(*) from operator_notices").await, 1);
 }
+
+#[tokio::test]
+async fn forged_webhooks_are_kept_up_to_a_bound_and_hold_up_no_authentic_one() {
+    let world = World::new().await;
+    let order_id = world.placed("order", &world.purchase("month")).await;
+    world.start("pay", order_id, "fakepay").await.unwrap();
+    let forge = |number: u32| {
+        let world = &world;
+        async move {
+            let body = number.to_be_bytes();
+            let call = service::webhooks::WebhookCall {
+                provider: "fakepay",
+                headers: &[("x-fake-signature", b"bad")],
+                body: &body,
+            };
+            assert_eq!(
+                refusal(world.service.receive_webhook(&caller(), call).await).code,
+                "webhook_rejected"
+            );
+        }
+    };
+    let kept = "select count(*) from webhook_events where not signature_valid";
+    for number in 0..100 {
+        forge(number).await;
+    }
+    assert_eq!(world.count(kept).await, 30);
+    world.pay.set("pay-1", ports::payments::Status::Succeeded);
+    world.webhook("pay-1").await.unwrap();
+    assert_eq!(world.state(order_id).await, "paid");
+    // Another process has a count of its own; what is kept is bounded all the same.
+    let other = service::Service::builder(world.service.store().clone())
+        .clock(world.service.clock().clone())
+        .providers(world.service.providers().clone())
+        .build();
+    let call = service::webhooks::WebhookCall {
+        provider: "fakepay",
+        headers: &[("x-fake-signature", b"bad")],
+        body: b"another",
+    };
+    assert_eq!(
+        refusal(other.receive_webhook(&caller(), call).await).code,
+        "webhook_rejected"
+    );
+    assert_eq!(world.count(kept).await, 30);
+    world.clock.advance(chrono::TimeDelta::minutes(1));
+    forge(1_000).await;
+    assert_eq!(world.count(kept).await, 31);
+    assert_eq!(
+        world.count("select count(*) from webhook_events where not signature_valid and retain_until > received_at + interval '1 day'").await,
+        0
+    );
+}

@@ -214,11 +214,16 @@ async fn the_ceiling_holds_back_what_would_pass_it() {
 async fn at_most_eight_run_at_once() {
     let stage = Stage::new().await;
     let shop = Shop::of(&stage, FakeGoods::default(), None);
-    shop.goods.slow(Duration::from_millis(400));
-    let mut runs = tokio::task::JoinSet::new();
+    shop.goods.slow(Duration::from_secs(1));
+    // All are there before the first begins: what is counted is runs at once, not how fast orders are made.
+    let mut fetched = Vec::new();
     for _ in 0..9 {
         let order_id = stage.goods_order().await;
-        let (jobs, run) = (shop.jobs.clone(), shop.fetch(&stage, order_id).await);
+        fetched.push((order_id, shop.fetch(&stage, order_id).await));
+    }
+    let mut runs = tokio::task::JoinSet::new();
+    for (order_id, run) in fetched {
+        let jobs = shop.jobs.clone();
         runs.spawn(async move { jobs.run(run, GoodsDeliveryArgs { order_id }).await });
     }
     let ended = runs.join_all().await;

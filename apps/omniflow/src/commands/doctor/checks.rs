@@ -1,7 +1,5 @@
 //! The checks, from the connection outwards. A check that cannot be made is a finding too.
 
-use std::time::Duration;
-
 use store::{
     Mode, PoolOptions, StoreError, check_applied, general_pool,
     inspection::{OpenTransaction, ServerFacts, keeps_its_session, oldest_writer, river_tables, server_facts},
