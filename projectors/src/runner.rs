@@ -129,6 +129,8 @@ pub struct Follower<P: Projection> {
 impl<P: Projection> Follower<P> {
     /// A follower that does not know yet where it stands.
     pub fn new(pool: PgPool) -> Self {
+        // A series that is there from the start: an alert on it has something to compare with.
+        stopped_gauge::<P>(0.0);
         Self {
             pool,
             decoder: Decoder::default(),

@@ -9,16 +9,21 @@ const CUT: char = '…';
 /// cannot be seen goes before the rules are applied, so that it hides nothing from them. A second pass changes nothing.
 pub fn line(content: &str, most: usize) -> String {
     let visible: String = content.chars().filter_map(shown).collect();
-    let mut line = cut(&text(&by_key(&visible).unwrap_or(visible)), most);
-    // A cut can make a run of digits, say, look like a card's number.
+    let mut line = once(&visible, most);
+    // A cut can make a run of digits, say, look like a card's number, or end a text where a document ends.
     for _ in 0..4 {
-        let again = cut(&text(&line), most);
+        let again = once(&line, most);
         if again == line {
             break;
         }
         line = again;
     }
     line
+}
+
+fn once(content: &str, most: usize) -> String {
+    let document = by_key(content);
+    cut(&text(document.as_deref().unwrap_or(content)), most)
 }
 
 /// A text that is a JSON document is redacted as one: a key's name tells of everything below it, however deep.

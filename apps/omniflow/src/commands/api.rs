@@ -35,6 +35,8 @@ pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCod
     if keys.operator_token.is_none() {
         tracing::warn!("APP_OPERATOR_TOKEN is not set: every call of /v1/admin is refused");
     }
+    // From here on an end is orderly: what starts below is stopped, not cut off.
+    let stop = asked_to_stop();
     let mut running = Running::new();
     metrics
         .clone()
@@ -44,7 +46,7 @@ pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCod
     run_detection(&mut running, &core, adapters.reader(), config.detection);
     tracing::info!(%address, mode = core.mode.as_str(), "the API listens");
     tokio::select! {
-        () = asked_to_stop() => {}
+        () = stop => {}
         failure = running.failed() => return Err(failure),
     }
     running.stop().await?;

@@ -44,6 +44,8 @@ pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCod
         .then(|| Metrics::install("worker"))
         .transpose()
         .map_err(Failure::unavailable)?;
+    // From here on an end is orderly: what starts below is stopped, not cut off.
+    let stop = asked_to_stop();
     let mut running = Running::new();
     metrics
         .clone()
@@ -75,7 +77,7 @@ pub(super) async fn run(mut config: Config, data_dir: PathBuf) -> Result<ExitCod
         "the worker works"
     );
     tokio::select! {
-        () = asked_to_stop() => {}
+        () = stop => {}
         failure = running.failed() => return Err(failure),
     }
     running.stop().await?;

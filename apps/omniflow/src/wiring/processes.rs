@@ -299,21 +299,23 @@ fn run_probes(running: &mut Running, health: Health) {
     });
 }
 
-/// Resolves when a person or the service manager asks the process to end.
-pub async fn asked_to_stop() {
+/// Resolves when a person or the service manager asks the process to end. Listens from the call on, not only from the first poll.
+pub fn asked_to_stop() -> impl Future<Output = ()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()]
         .map(signal)
         .into_iter()
         .flatten();
-    let (Some(mut interrupt), Some(mut terminate), Some(mut hangup)) = (signals.next(), signals.next(), signals.next())
-    else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-        _ = hangup.recv() => {}
+    let signals = (signals.next(), signals.next(), signals.next());
+    async move {
+        let (Some(mut interrupt), Some(mut terminate), Some(mut hangup)) = signals else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
     }
 }
 

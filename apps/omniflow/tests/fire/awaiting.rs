@@ -2,7 +2,7 @@
 
 use tokio::task::JoinSet;
 
-use crate::fire::{api_crashes, crash_points, goods, interop, late_writes, remote_names, slow_panel, storms};
+use crate::fire::{api_crashes, crash_points, goods, late_writes, remote_names, slow_panel};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn drills_that_mostly_wait() {
@@ -17,9 +17,6 @@ async fn drills_that_mostly_wait() {
     drills.spawn(slow_panel::b65_what_a_killed_worker_ran_ends_on_another_within_a_rescue_and_a_minute());
     drills.spawn(slow_panel::b65_a_worker_that_is_told_to_stop_hands_its_work_back_at_once_and_at_no_cost());
     drills.spawn(remote_names::b34_a_lost_answer_makes_one_user_and_a_foreign_one_is_never_touched());
-    drills.spawn(interop::a_job_of_rivers_python_client_runs_like_our_own());
-    drills.spawn(storms::b55_a_storm_of_kills_cuts_and_lost_answers_loses_and_doubles_nothing());
-    drills.spawn(storms::a_worker_that_slept_through_its_rescue_doubles_nothing());
     while let Some(drill) = drills.join_next().await {
         // The panic itself was printed with the place of its claim.
         drill.expect("every drill ends well");

@@ -71,7 +71,8 @@ async fn jobs(pool: &PgPool, operation: &str, job: i64) -> (i64, i64, String) {
     .expect("readable")
 }
 
-pub(crate) async fn a_job_of_rivers_python_client_runs_like_our_own() {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_job_of_rivers_python_client_runs_like_our_own() {
     let prepared = tokio::task::spawn_blocking(python).await.expect("it ends");
     let python = match prepared {
         Ok(python) => python,

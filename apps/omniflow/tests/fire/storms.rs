@@ -38,7 +38,8 @@ fn spotless(report: &Value) {
     );
 }
 
-pub(crate) async fn b55_a_storm_of_kills_cuts_and_lost_answers_loses_and_doubles_nothing() {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn b55_a_storm_of_kills_cuts_and_lost_answers_loses_and_doubles_nothing() {
     let report = play(&[
         "--orders",
         "120",
@@ -70,7 +71,8 @@ pub(crate) async fn b55_a_storm_of_kills_cuts_and_lost_answers_loses_and_doubles
 }
 
 /// Waits most of the time: a worker is stopped for longer than its jobs wait for a rescue, and goes on.
-pub(crate) async fn a_worker_that_slept_through_its_rescue_doubles_nothing() {
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_worker_that_slept_through_its_rescue_doubles_nothing() {
     let report = play(&["--orders", "40", "--goods", "0", "--kills", "0", "--pauses", "1"]).await;
     spotless(&report);
     assert_eq!((&report["orders"], &report["pauses"]), (&40.into(), &2.into()));
