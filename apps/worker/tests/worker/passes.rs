@@ -255,7 +255,7 @@ async fn a_stop_cuts_a_run_off_without_blame_and_the_next_one_need_not_wait() {
 #[tokio::test]
 async fn a_crash_before_the_end_is_recorded_is_a_killed_run_and_its_work_is_done_again_harmlessly() {
     let stage = Stage::new().await;
-    stage.purchase().await;
+    let paid = stage.purchase().await;
     sql(&stage, "delete from river_job").await;
     sql(&stage, "update fulfillment_operations set next_attempt_at = clock_timestamp() - interval '1 hour', created_at = clock_timestamp() - interval '1 hour'").await;
     let parts = parts(&stage);
@@ -266,6 +266,8 @@ async fn a_crash_before_the_end_is_recorded_is_a_killed_run_and_its_work_is_done
     sql(&stage, "update pass_runs set alive_until = clock_timestamp()").await;
     assert!(matches!(by_job(&parts, &revive).await, Ran::Ended(Ok(_))));
     assert_eq!(stage.count("select count(*) from river_job").await, 1);
+    assert_eq!(stage.run(paid.operation_id).await, Ok(Outcome::Done));
+    assert_eq!(stage.panel.users().len(), 1);
 }
 
 #[tokio::test]
