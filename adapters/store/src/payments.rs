@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::time::Timestamp;
-use sqlx::{PgConnection, PgPool};
+use sqlx::{PgConnection, PgExecutor, PgPool};
 use uuid::Uuid;
 
 use crate::StoreError;
@@ -168,7 +168,7 @@ pub async fn unanswered_intent(pool: &PgPool, provider: &str, order_id: Uuid) ->
 }
 
 /// Intents of an order that may still bring money, oldest first.
-pub async fn open_intents(pool: &PgPool, order_id: Uuid) -> Result<Vec<IntentRow>, StoreError> {
+pub async fn open_intents(on: impl PgExecutor<'_>, order_id: Uuid) -> Result<Vec<IntentRow>, StoreError> {
     let rows = sqlx::query_as!(
         IntentRow,
         "select intent_id, order_id, entitlement_id, provider, status, amount_minor, currency, provider_reference,
@@ -178,7 +178,7 @@ pub async fn open_intents(pool: &PgPool, order_id: Uuid) -> Result<Vec<IntentRow
          order by created_at",
         order_id
     )
-    .fetch_all(pool)
+    .fetch_all(on)
     .await?;
     Ok(rows)
 }
@@ -263,13 +263,13 @@ pub struct DecisionRow {
 }
 
 /// The decision about an intent, if there is one.
-pub async fn manual_decision(pool: &PgPool, intent_id: Uuid) -> Result<Option<DecisionRow>, StoreError> {
+pub async fn manual_decision_in(conn: &mut PgConnection, intent_id: Uuid) -> Result<Option<DecisionRow>, StoreError> {
     let row = sqlx::query_as!(
         DecisionRow,
         "select decision_id, decision, decided_at from manual_decisions where intent_id = $1",
         intent_id
     )
-    .fetch_optional(pool)
+    .fetch_optional(conn)
     .await?;
     Ok(row)
 }

@@ -27,6 +27,20 @@ impl UnitOfWork {
         }
     }
 
+    /// Reads on the connection that this holds. Whoever asks the pool for a second connection while holding a first one waits, in a
+    /// full pool, for others that do the same.
+    ///
+    /// # Errors
+    /// What `read` returns; the connection is then closed instead of being given back.
+    pub async fn read<T>(
+        &mut self,
+        read: impl AsyncFnOnce(&mut PgConnection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let outcome = read(self.connection.unsettled()?).await?;
+        self.connection.settle(&Ok::<_, sqlx::Error>(()));
+        Ok(outcome)
+    }
+
     /// Writes everything that was buffered by one statement. With nothing buffered, nothing is sent.
     ///
     /// # Errors

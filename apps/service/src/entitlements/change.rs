@@ -117,7 +117,7 @@ impl Service {
             ChangeRequest::Reconcile if request.effective_at.is_some() => {
                 Err(Refusal::new(422, "fulfillment_operation_rejected", "a reconcile cannot be planned").into())
             }
-            ChangeRequest::Reconcile => self.reconcile(&mut work, id, operation, at).await,
+            ChangeRequest::Reconcile => reconcile(&mut work, id, operation, at).await,
         };
         let value = match decided {
             Ok(value) => value,
@@ -145,28 +145,27 @@ impl Service {
             repeated: false,
         })
     }
+}
 
-    async fn reconcile(
-        &self,
-        work: &mut UnitOfWork,
-        id: EntitlementId,
-        operation: OpenOperation,
-        at: Timestamp,
-    ) -> Result<AcceptedOperation, Error> {
-        let subscription = work.state::<Entitlement>(id)?.subscription_id;
-        let open = {
-            let mut conn = self.store.pool().acquire().await.map_err(StoreError::from)?;
-            reconciles::open_in(&mut conn, subscription.as_uuid()).await?
-        };
-        if let Some((open, status)) = open {
-            return Ok(accepted(id, open, &OperationKind::Reconcile, &status));
-        }
-        let command = entitlement::Command::OpenReconcile { operation, at };
-        open_in(work, id, command, |state| {
-            let mut operations = state.operations.iter();
-            operations.find(|(_, one)| one.kind == OperationKind::Reconcile && one.outcome == Outcome::Open)
-        })
+/// The reconcile that is open already, or a new one.
+async fn reconcile(
+    work: &mut UnitOfWork,
+    id: EntitlementId,
+    operation: OpenOperation,
+    at: Timestamp,
+) -> Result<AcceptedOperation, Error> {
+    let subscription = work.state::<Entitlement>(id)?.subscription_id;
+    let open = work
+        .read(async |conn| reconciles::open_in(conn, subscription.as_uuid()).await)
+        .await?;
+    if let Some((open, status)) = open {
+        return Ok(accepted(id, open, &OperationKind::Reconcile, &status));
     }
+    let command = entitlement::Command::OpenReconcile { operation, at };
+    open_in(work, id, command, |state| {
+        let mut operations = state.operations.iter();
+        operations.find(|(_, one)| one.kind == OperationKind::Reconcile && one.outcome == Outcome::Open)
+    })
 }
 
 /// As the panel of the seeds names them.

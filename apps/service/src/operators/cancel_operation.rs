@@ -9,7 +9,7 @@ use domain::{
 use queue::{CancelResult, FulfillmentArgs, JobClient, QueueError};
 use serde_json::json;
 use store::{
-    ExecuteError, OpenUnitOfWork, StoreError, StreamId,
+    ExecuteError, OpenUnitOfWork, StoreError, StreamId, UnitOfWork,
     audit::{self, Category},
     dead_letters,
     history::{self, Entry},
@@ -65,7 +65,7 @@ impl Service {
             work.commit().await?;
             return Ok(Cancellation::Marked);
         }
-        let command = self.cancel_command(&found, at).await?;
+        let command = cancel_command(&mut work, &found, at).await?;
         match work.execute::<Entitlement>(found.entitlement_id, command) {
             Ok(events) if events.is_empty() => return Err(conflict("the operation was cancelled before").into()),
             Ok(_) => {}
@@ -97,27 +97,32 @@ impl Service {
         work.commit().await?;
         Ok(Cancellation::Done)
     }
+}
 
-    /// A `reconcile` may live in its row alone until it ends.
-    async fn cancel_command(&self, found: &Operation, at: Timestamp) -> Result<entitlement::Command, Error> {
-        let (operation_id, code) = (OperationId::new(found.operation_id), OPERATOR_CANCELLED.to_owned());
-        if found.operation != OperationKind::Reconcile.as_str() {
-            return Ok(entitlement::Command::CancelOperation { operation_id, code, at });
-        }
-        let mut conn = self.store.pool().acquire().await.map_err(StoreError::from)?;
-        let key = reconciles::key_in(&mut conn, found.operation_id).await?;
-        let operation = OpenOperation {
-            operation_id,
-            idempotency_key: key.unwrap_or_else(|| operation_id.to_string()),
-            correlation_id: found.correlation_id.clone(),
-        };
-        Ok(entitlement::Command::EndReconcile {
-            operation,
-            end: BadEnd::Cancelled,
-            code,
-            at,
-        })
+/// A `reconcile` may live in its row alone until it ends.
+async fn cancel_command(
+    work: &mut UnitOfWork,
+    found: &Operation,
+    at: Timestamp,
+) -> Result<entitlement::Command, Error> {
+    let (operation_id, code) = (OperationId::new(found.operation_id), OPERATOR_CANCELLED.to_owned());
+    if found.operation != OperationKind::Reconcile.as_str() {
+        return Ok(entitlement::Command::CancelOperation { operation_id, code, at });
     }
+    let key = work
+        .read(async |conn| reconciles::key_in(conn, found.operation_id).await)
+        .await?;
+    let operation = OpenOperation {
+        operation_id,
+        idempotency_key: key.unwrap_or_else(|| operation_id.to_string()),
+        correlation_id: found.correlation_id.clone(),
+    };
+    Ok(entitlement::Command::EndReconcile {
+        operation,
+        end: BadEnd::Cancelled,
+        code,
+        at,
+    })
 }
 
 /// The live job of an operation, if there is one.

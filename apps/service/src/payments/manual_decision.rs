@@ -112,7 +112,10 @@ impl Service {
         if attempt.intent.provider != MANUAL {
             return answers::refuse(work, key, rejected("only a manual payment is decided by a person")).await;
         }
-        let known = payments::manual_decision(self.store.pool(), attempt.request.intent_id).await?;
+        let intent_id = attempt.request.intent_id;
+        let known = work
+            .read(async |conn| payments::manual_decision_in(conn, intent_id).await)
+            .await?;
         let wanted = decision_name(attempt.request.approved);
         match known {
             Some(known) if known.decision == wanted => {

@@ -163,7 +163,7 @@ impl Service {
         if order.currency.is_none_or(|currency| !provider.supports(currency)) {
             return Err(unsupported_currency().into());
         }
-        let known = self.reusable(order, request, &**provider, at).await?;
+        let known = reusable(&mut work, request, &**provider, at).await?;
         let resumed = known.is_some();
         if !resumed && let Err(refusal) = open_intent(&mut work, request, &**provider, intent_id, at)? {
             let mut work = work.begin().await?;
@@ -195,24 +195,27 @@ impl Service {
             position: committed.position,
         })
     }
+}
 
-    /// The open request for money of this order at this provider, while it can still be paid there.
-    async fn reusable(
-        &self,
-        order: &Order,
-        request: &StartPayment,
-        provider: &dyn PaymentProvider,
-        at: Timestamp,
-    ) -> Result<Option<IntentRow>, Error> {
-        if order.state != State::Pending || !order.in_window(at) {
-            return Ok(None);
-        }
-        let open = payments::open_intents(self.store.pool(), request.order_id.as_uuid()).await?;
-        Ok(open.into_iter().rev().find(|row| {
-            let ends = plus_seconds(row.created_at, provider.window_seconds());
-            row.provider == request.provider && ends.is_some_and(|ends| at < ends)
-        }))
+/// The open request for money of this order at this provider, while it can still be paid there.
+async fn reusable(
+    work: &mut UnitOfWork,
+    request: &StartPayment,
+    provider: &dyn PaymentProvider,
+    at: Timestamp,
+) -> Result<Option<IntentRow>, Error> {
+    let order = work.state::<Order>(request.order_id)?;
+    if order.state != State::Pending || !order.in_window(at) {
+        return Ok(None);
     }
+    let order_id = request.order_id.as_uuid();
+    let open = work
+        .read(async |conn| payments::open_intents(conn, order_id).await)
+        .await?;
+    Ok(open.into_iter().rev().find(|row| {
+        let ends = plus_seconds(row.created_at, provider.window_seconds());
+        row.provider == request.provider && ends.is_some_and(|ends| at < ends)
+    }))
 }
 
 /// Decides the opening. The inner error is a refusal to be stored.

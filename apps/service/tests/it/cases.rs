@@ -10,7 +10,7 @@ use crate::world::{World, caller};
 /// B01: two notifications race, both pass the "already paid?" check, both credit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn b01_identical_webhooks_and_a_poll_settle_once() {
-    let world = std::sync::Arc::new(World::new().await);
+    let world = std::sync::Arc::new(World::racing().await);
     let order_id = world.placed("order", &world.purchase("month")).await;
     let payment = world.start("pay", order_id, "fakepay").await.unwrap();
     world.pay.set("pay-1", Status::Succeeded);

@@ -64,7 +64,7 @@ async fn unknown_kind(world: &World) -> i64 {
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "one job of every kind, told in one piece")]
 async fn every_end_without_success_is_recorded_once_whatever_the_kind() {
-    let world = World::new().await;
+    let world = World::racing().await;
     let queue = world.service.queue().unwrap();
     let id = Uuid::from_u128(7);
     let operation = queue

@@ -76,7 +76,7 @@ fn watching(world: &World, panel: &Panel, detection: Detection) -> Detector {
 
 #[tokio::test]
 async fn two_replicas_make_one_row_of_history() {
-    let world = World::new().await;
+    let world = World::racing().await;
     let panel = Panel::default();
     panel.says(Some(FailureKind::Transient));
     let mut replicas = [watching(&world, &panel, DETECTION), watching(&world, &panel, DETECTION)];

@@ -222,7 +222,7 @@ async fn new_orders_are_refused_and_nothing_else() {
 
 #[tokio::test]
 async fn an_order_placed_while_the_window_opens_is_refused_or_lives() {
-    let world = World::new().await;
+    let world = World::racing().await;
     let service = other_process(&world);
     let orders: Vec<_> = (0..40).map(|_| world.purchase("month")).collect();
     let placing = async {
@@ -252,7 +252,7 @@ async fn an_order_placed_while_the_window_opens_is_refused_or_lives() {
 
 #[tokio::test]
 async fn many_who_open_and_close_at_once_leave_a_history_that_alternates() {
-    let world = World::new().await;
+    let world = World::racing().await;
     let all = (0..24).map(|number| {
         let service = other_process(&world);
         async move {

@@ -10,7 +10,7 @@ use crate::{
 
 #[tokio::test]
 async fn b74_operators_who_click_at_once_retry_an_operation_once() {
-    let world = World::new().await;
+    let world = World::racing().await;
     let (operation_id, _) = failed(&world).await;
     let retry = || async { world.service.retry_operation(&caller(), operation_id.into()).await };
     let (one, two, three) = tokio::join!(retry(), retry(), retry());
@@ -40,7 +40,7 @@ async fn b74_operators_who_click_at_once_retry_an_operation_once() {
 
 #[tokio::test]
 async fn a_retry_and_a_cancel_at_once_leave_one_whole_outcome() {
-    let world = World::new().await;
+    let world = World::racing().await;
     let (operation_id, _) = failed(&world).await;
     let caller = caller();
     let (retried, cancelled) = tokio::join!(

@@ -55,7 +55,7 @@ async fn the_key_of_an_order_never_places_a_second_one_although_its_answer_is_go
 
 #[tokio::test]
 async fn a_repeat_that_races_the_sweep_places_nothing() {
-    let world = World::new().await;
+    let world = World::racing().await;
     let order = world.purchase("month");
     let first = world.place("a", &order).await.unwrap().value.id;
     world.run(OLD).await;

@@ -19,6 +19,9 @@ use uuid::Uuid;
 
 use crate::provider::{FakePay, ManualPay, SIGNED};
 
+/// Connections for whatever a test does beside the service.
+const WIDE: u32 = 24;
+
 pub(crate) struct World {
     pub(crate) service: Service,
     pub(crate) pay: Arc<FakePay>,
@@ -29,28 +32,39 @@ pub(crate) struct World {
 }
 
 impl World {
+    /// A service of one connection: a use case that asks for a second one while it holds the first waits for itself.
     pub(crate) async fn new() -> Self {
         Self::with_goods(true).await
     }
 
+    /// As [`Self::new`], with connections enough for callers who meet in the database.
+    pub(crate) async fn racing() -> Self {
+        Self::build(true, WIDE).await
+    }
+
     pub(crate) async fn with_goods(enabled: bool) -> Self {
+        Self::build(enabled, 1).await
+    }
+
+    async fn build(enabled: bool, size: u32) -> Self {
         let db = TestDb::new().await;
         let options = PoolOptions {
             url: db.url.clone(),
-            size: 24,
+            size: WIDE,
             process: "test",
         };
         let pool = store::command_pool(&options).await.unwrap();
+        let own = store::command_pool(&PoolOptions { size, ..options }).await.unwrap();
         let catalog = Arc::new(catalog::sample(&[Uuid::from_u128(1), Uuid::from_u128(2)]));
         let clock = ManualClock::at("2026-03-01T12:00:00Z".parse::<DateTime<Utc>>().unwrap());
         let pay = Arc::new(FakePay::default());
         let providers = PaymentProviders::default().with(pay.clone()).with(Arc::new(ManualPay));
-        let service = Service::builder(Store::new(pool.clone()))
+        let service = Service::builder(Store::new(own.clone()))
             .clock(Arc::new(clock.clone()))
             .catalog(catalog.clone())
             .providers(providers)
             .goods(service::GoodsProviders::default(), enabled)
-            .queue(queue::JobClient::new(pool.clone()))
+            .queue(queue::JobClient::new(own))
             .build();
         Self {
             service,

@@ -16,7 +16,11 @@ use crate::support::{Paid, Script, Stage, error};
 
 /// A subscription that the panel shows.
 pub(crate) async fn live() -> (Stage, Paid) {
-    let stage = Stage::new().await;
+    shown_on(Stage::new().await).await
+}
+
+/// As [`live`], on a stage that is given.
+pub(crate) async fn shown_on(stage: Stage) -> (Stage, Paid) {
     let paid = stage.purchase().await;
     assert_eq!(stage.run(paid.operation_id).await, Ok(Outcome::Done));
     (stage, paid)

@@ -77,7 +77,7 @@ async fn a_failed_operation_that_a_later_push_made_good_needs_nobody() {
 
 #[tokio::test]
 async fn a_retry_that_comes_between_is_not_undone() {
-    let stage = Stage::new().await;
+    let stage = Stage::racing().await;
     let first = given_up(&stage).await;
     let second = stage.extend(first).await;
     assert_eq!(stage.run(second.operation_id).await, Ok(Outcome::Done));

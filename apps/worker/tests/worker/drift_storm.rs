@@ -3,13 +3,10 @@
 use chrono::TimeDelta;
 use domain::entitlement::{Observed, RemoteStatus, drift::compare};
 use ports::{clock::Clock, panel::FailureKind};
-use proptest::{
-    prelude::*,
-    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
-};
+use proptest::prelude::*;
 use uuid::Uuid;
 
-use crate::support::{Paid, Script, Stage, error};
+use crate::support::{Paid, Script, Stage, error, histories};
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
@@ -172,29 +169,13 @@ async fn check(stage: &Stage, first: Paid) {
 
 #[test]
 fn whatever_hands_do_the_panel_ends_with_what_is_desired_and_no_drift_stays_open() {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let config = Config {
-        cases: 16,
-        max_shrink_iters: 40,
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
-    runner
-        .run(&steps(), |steps| {
-            runtime.block_on(async {
-                let stage = Stage::new().await;
-                let first = stage.purchase().await;
-                stage.run(first.operation_id).await.unwrap();
-                for step in steps {
-                    happen(&stage, first, step).await;
-                }
-                check(&stage, first).await;
-            });
-            Ok(())
-        })
-        .unwrap();
+    histories::tell(16, &steps(), async |steps| {
+        let stage = Stage::new().await;
+        let first = stage.purchase().await;
+        stage.run(first.operation_id).await.unwrap();
+        for step in steps {
+            happen(&stage, first, step).await;
+        }
+        check(&stage, first).await;
+    });
 }

@@ -212,7 +212,7 @@ async fn the_ceiling_holds_back_what_would_pass_it() {
 
 #[tokio::test]
 async fn at_most_eight_run_at_once() {
-    let stage = Stage::new().await;
+    let stage = Stage::racing().await;
     let shop = Shop::of(&stage, FakeGoods::default(), None);
     shop.goods.slow(Duration::from_secs(1));
     // All are there before the first begins: what is counted is runs at once, not how fast orders are made.

@@ -95,7 +95,7 @@ async fn what_was_not_submitted_is_withdrawn_with_its_job_and_the_debt_is_named_
 
 #[tokio::test]
 async fn what_may_have_been_bought_cannot_be_withdrawn_and_a_person_finds_out() {
-    let stage = Stage::new().await;
+    let stage = Stage::racing().await;
     let shop = Shop::of(&stage, FakeGoods::default(), None);
     let order = stage.goods_order().await;
     let run = shop.fetch(&stage, order).await;
@@ -153,7 +153,7 @@ async fn what_may_have_been_bought_cannot_be_withdrawn_and_a_person_finds_out() 
 
 #[tokio::test]
 async fn a_withdrawal_and_a_submission_never_both_happen() {
-    let stage = Stage::new().await;
+    let stage = Stage::racing().await;
     let shop = Shop::of(&stage, FakeGoods::default(), None);
     for _ in 0..12 {
         let order_id = stage.goods_order().await;

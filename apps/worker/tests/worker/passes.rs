@@ -166,7 +166,7 @@ async fn a_second_run_is_refused_while_one_is_on_whoever_asks() {
             rows: Vec::new(),
         }
     }
-    let stage = Stage::new().await;
+    let stage = Stage::racing().await;
     let (parts, pass) = (parts(&stage), entry("slow", slow));
     let first = tokio::spawn({
         let parts = parts.clone();
@@ -321,7 +321,7 @@ async fn b69_of_two_leaders_jobs_for_one_interval_one_runs() {
         RUNS.fetch_add(1, Ordering::SeqCst);
         well(parts)
     }
-    let stage = Stage::new().await;
+    let stage = Stage::racing().await;
     let (parts, pass) = (parts(&stage), entry("b69", counted));
     for round in 1..=5 {
         let (one, other) = tokio::join!(by_job(&parts, &pass), by_job(&parts, &pass));

@@ -9,13 +9,13 @@ use queue::Outcome;
 use service::{Caller, entitlements::ChangeRequest};
 
 use crate::{
-    changes::{done, limits, live},
-    support::Script,
+    changes::{done, limits, live, shown_on},
+    support::{Script, Stage},
 };
 
 #[tokio::test]
 async fn two_workers_run_two_operations_and_the_panel_ends_with_the_newest() {
-    let (stage, paid) = live().await;
+    let (stage, paid) = shown_on(Stage::racing().await).await;
     let first = stage.ask(paid, limits(Some(5 << 30), None)).await;
     let second = stage.ask(paid, limits(Some(6 << 30), None)).await;
     stage.panel.then(Script::Slow(Duration::from_millis(50)));

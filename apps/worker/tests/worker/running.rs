@@ -26,7 +26,7 @@ const DONE: &str =
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn b44_no_transaction_is_open_while_the_panel_is_slow() {
-    let stage = Stage::new().await;
+    let stage = Stage::racing().await;
     for _ in 0..16 {
         stage.panel.then(Script::Slow(Duration::from_secs(4)));
         stage.purchase().await;
@@ -57,7 +57,7 @@ async fn b44_no_transaction_is_open_while_the_panel_is_slow() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_newer_of_two_operations_wins_although_the_first_call_is_slow() {
-    let stage = Stage::new().await;
+    let stage = Stage::racing().await;
     let first = stage.purchase().await;
     stage.run(first.operation_id).await.unwrap();
     stage.panel.then(Script::Slow(Duration::from_secs(2)));
@@ -74,7 +74,7 @@ async fn the_newer_of_two_operations_wins_although_the_first_call_is_slow() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_request_that_lands_after_its_writer_was_killed_is_undone() {
-    let stage = Stage::new().await;
+    let stage = Stage::racing().await;
     let first = stage.purchase().await;
     stage.run(first.operation_id).await.unwrap();
     // The writer of the older state sends it and dies; the panel works on it for a while.
@@ -119,7 +119,7 @@ async fn a_request_that_lands_after_its_writer_was_killed_is_undone() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn b65_a_stop_hands_back_what_it_cut_off_at_no_cost() {
-    let stage = Stage::new().await;
+    let stage = Stage::racing().await;
     let paid = stage.purchase().await;
     stage.panel.then(Script::Slow(Duration::from_mins(1)));
     let worker = stage.worker("stops");
@@ -155,7 +155,7 @@ async fn b65_a_stop_hands_back_what_it_cut_off_at_no_cost() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn b10_a_job_of_an_unknown_kind_stays_for_a_worker_that_knows_it() {
-    let stage = Stage::new().await;
+    let stage = Stage::racing().await;
     sqlx::query(
         "insert into river_job (kind, args, queue, max_attempts) values ('fulfillment_v9', '{}', 'critical', 12)",
     )
@@ -186,7 +186,7 @@ async fn b10_a_job_of_an_unknown_kind_stays_for_a_worker_that_knows_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn b64_an_equal_unique_key_stalls_nobody() {
-    let stage = Stage::new().await;
+    let stage = Stage::racing().await;
     let held = stage.purchase().await;
     sqlx::query("update river_job set state = 'retryable', attempt = 1, scheduled_at = now() + interval '1 hour'")
         .execute(&stage.pool)
@@ -216,7 +216,7 @@ async fn b64_an_equal_unique_key_stalls_nobody() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn every_pass_runs_when_a_leader_starts_and_a_new_leader_does_not_repeat_them() {
-    let stage = Stage::new().await;
+    let stage = Stage::racing().await;
     let first = stage.worker("first");
     let passes = i64::try_from(worker::passes::TABLE.len()).unwrap();
     let ran = "select count(*) from pass_runs where outcome = 'succeeded'";

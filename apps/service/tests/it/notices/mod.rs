@@ -32,7 +32,7 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) async fn new() -> Self {
-        let world = World::new().await;
+        let world = World::racing().await;
         Self {
             channel: FakeChannel::default(),
             pool: world.pool.clone(),

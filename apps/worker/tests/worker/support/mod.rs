@@ -1,6 +1,7 @@
 //! A database, a panel and a goods provider in memory, and orders that were paid.
 
 mod goods;
+pub(crate) mod histories;
 mod panel;
 mod stage;
 mod upkeep;

@@ -38,6 +38,8 @@ struct Inside {
     /// The squads it has; any, where nobody said.
     squads: Option<Vec<uuid::Uuid>>,
     stop: Option<(u32, CancellationToken)>,
+    /// Requests that were sent, given up and have not landed yet.
+    on_their_way: u32,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -151,6 +153,11 @@ impl FakePanel {
         }
     }
 
+    /// Every request that was sent has landed.
+    pub(crate) fn nothing_is_on_its_way(&self) -> bool {
+        self.0.lock().unwrap().on_their_way == 0
+    }
+
     pub(crate) fn remove(&self, id: i64) {
         self.0.lock().unwrap().users.remove(&id);
     }
@@ -180,10 +187,13 @@ impl FakePanel {
                 change(&mut self.0.lock().unwrap())
             }
             (Some(Script::LateUnanswered(span)), _) => {
-                let inside = self.clone();
+                let panel = self.clone();
+                panel.0.lock().unwrap().on_their_way += 1;
                 tokio::spawn(async move {
                     tokio::time::sleep(span).await;
-                    let _ = change(&mut inside.0.lock().unwrap());
+                    let mut inside = panel.0.lock().unwrap();
+                    inside.on_their_way -= 1;
+                    let _ = change(&mut inside);
                 });
                 lost()
             }

@@ -51,17 +51,31 @@ pub(crate) struct Paid {
     pub(crate) operation_id: Uuid,
 }
 
+/// Connections for whatever a test does beside what it tests.
+const WIDE: u32 = 24;
+
 impl Stage {
+    /// With one connection: a use case that asks for a second one while it holds the first waits for itself.
     pub(crate) async fn new() -> Self {
+        Self::build(1).await
+    }
+
+    /// As [`Self::new`], with connections enough for those who meet in the database.
+    pub(crate) async fn racing() -> Self {
+        Self::build(WIDE).await
+    }
+
+    async fn build(size: u32) -> Self {
         let db = TestDb::new().await;
         let options = PoolOptions {
             url: db.url.clone(),
-            size: 24,
+            size: WIDE,
             process: "test",
         };
         let pool = store::command_pool(&options).await.unwrap();
-        let store = Store::new(pool.clone());
-        let queue = JobClient::new(pool.clone());
+        let own = store::command_pool(&PoolOptions { size, ..options }).await.unwrap();
+        let store = Store::new(own.clone());
+        let queue = JobClient::new(own);
         let clock = ManualClock::at("2026-03-01T12:00:00Z".parse().unwrap());
         let panel = FakePanel::default();
         panel.set_clock(clock.now());
