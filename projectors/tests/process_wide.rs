@@ -13,7 +13,7 @@ mod outbox_rows;
 #[path = "it/stories.rs"]
 mod stories;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use projectors::{
     Name, ProjectionError,
@@ -125,12 +125,13 @@ async fn b53_the_gauges_say_what_waits_and_what_stands_still() {
     let following = tokio::spawn(run_all(log.pool.clone(), shutdown.clone()));
     let stopped = "select count(*) from projection_checkpoints where failed_position is not null";
     until(&log.pool, stopped, 1, Duration::from_secs(20)).await;
-    tokio::time::sleep(Duration::from_millis(300)).await;
-    assert_eq!(said("omniflow_projection_stopped"), "1");
-    assert_eq!(
-        said("omniflow_projection_lag_events{service=\"worker\",projection=\"orders\"}"),
-        "1"
-    );
+    let series = |name: &str| format!("{name}{{service=\"worker\",projection=\"orders\"}}");
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while said(&series("omniflow_projection_stopped")) != "1" {
+        assert!(Instant::now() < deadline, "{}", metrics.render());
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(said(&series("omniflow_projection_lag_events")), "1");
     assert!(said("omniflow_fence_lag_seconds").parse::<f64>().unwrap() < 5.0);
     shutdown.cancel();
     following.await.unwrap().unwrap();

@@ -39,7 +39,6 @@ fn spotless(report: &Value) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "minutes long where processes are not optimised: run it by name"]
 async fn b55_a_storm_of_kills_cuts_and_lost_answers_loses_and_doubles_nothing() {
     let report = play(&[
         "--orders",
