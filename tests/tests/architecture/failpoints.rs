@@ -3,24 +3,6 @@
 use crate::sources::{code_lines, is_test, read, rust_below};
 use std::collections::BTreeSet;
 
-/// Points that no test arms yet. The list may only shrink: a new failpoint comes with its drill.
-const WAITING: [&str; 14] = [
-    "dead_letter.after_commit",
-    "dead_letter.before_commit",
-    "fulfillment.after_hold",
-    "fulfillment.before_hold",
-    "fulfillment.look_recorded_before_push",
-    "fulfillment.looked_before_record",
-    "maintenance.after_commit",
-    "maintenance.before_commit",
-    "notices.after_claim",
-    "notices.after_send",
-    "notices.before_send",
-    "panel_hint.after_record",
-    "reconcile.before_commit",
-    "retention.before_commit",
-];
-
 const PRODUCT: [&str; 3] = ["adapters", "apps", "projectors"];
 
 #[test]
@@ -41,5 +23,5 @@ fn every_failpoint_is_armed_by_a_test() {
     let tests: Vec<_> = tests.iter().map(|file| read(file)).collect();
     let armed = |point: &String| tests.iter().any(|text| text.contains(point.as_str()));
     let idle: Vec<_> = points.iter().filter(|point| !armed(point)).collect();
-    assert_eq!(idle, WAITING, "failpoints that no test names");
+    assert!(idle.is_empty(), "failpoints that no test names: {idle:?}");
 }

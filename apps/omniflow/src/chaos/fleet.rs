@@ -97,31 +97,37 @@ impl Fleet {
         self.posts.iter().map(|post| post.log.as_str())
     }
 
-    pub(super) fn kill(&mut self, role: Role, which: u32) -> Result<(), Failure> {
-        let Some(post) = self.working(role, which) else {
-            return Ok(());
+    /// Kills one that works, and starts the next. `false` when nobody works.
+    pub(super) fn kill(&mut self, role: Role, which: u32) -> Result<bool, Failure> {
+        let Some(post) = working(&mut self.posts, role, which) else {
+            return Ok(false);
         };
-        let post = self.posts.get_mut(post).ok_or_else(gone)?;
         post.process.kill()?;
         post.process = self.starter.start(role.command(), &post.log, &post.settings)?;
         self.toll.kills = self.toll.kills.saturating_add(1);
-        Ok(())
+        Ok(true)
     }
 
-    pub(super) fn pause(&mut self, role: Role, which: u32, span: Duration) {
-        if let Some(post) = self.working(role, which).and_then(|post| self.posts.get_mut(post)) {
-            post.process.signal(Signal::STOP);
-            post.state = State::Paused(Instant::now() + span);
-            self.toll.pauses = self.toll.pauses.saturating_add(1);
-        }
+    /// Stops one that works for a while. `false` when nobody works.
+    pub(super) fn pause(&mut self, role: Role, which: u32, span: Duration) -> bool {
+        let Some(post) = working(&mut self.posts, role, which) else {
+            return false;
+        };
+        post.process.signal(Signal::STOP);
+        post.state = State::Paused(Instant::now() + span);
+        self.toll.pauses = self.toll.pauses.saturating_add(1);
+        true
     }
 
-    pub(super) fn terminate(&mut self, role: Role, which: u32) {
-        if let Some(post) = self.working(role, which).and_then(|post| self.posts.get_mut(post)) {
-            post.process.signal(Signal::TERM);
-            post.state = State::Leaving(Instant::now());
-            self.toll.stops = self.toll.stops.saturating_add(1);
-        }
+    /// Tells one that works to end. `false` when nobody works.
+    pub(super) fn terminate(&mut self, role: Role, which: u32) -> bool {
+        let Some(post) = working(&mut self.posts, role, which) else {
+            return false;
+        };
+        post.process.signal(Signal::TERM);
+        post.state = State::Leaving(Instant::now());
+        self.toll.stops = self.toll.stops.saturating_add(1);
+        true
     }
 
     /// Wakes who slept long enough, notes who ended, starts the next where nobody is. Answers whether somebody was woken.
@@ -167,18 +173,16 @@ impl Fleet {
     pub(super) fn complete(&self) -> bool {
         self.posts.iter().all(|post| matches!(post.state, State::Working))
     }
+}
 
-    fn working(&self, role: Role, which: u32) -> Option<usize> {
-        let working: Vec<_> = self
-            .posts
-            .iter()
-            .enumerate()
-            .filter(|(_, post)| post.role == role && matches!(post.state, State::Working))
-            .map(|(place, _)| place)
-            .collect();
-        let which = usize::try_from(which).ok()?.checked_rem(working.len())?;
-        working.get(which).copied()
-    }
+/// One of those who work, by a number that was drawn.
+fn working(posts: &mut [Post], role: Role, which: u32) -> Option<&mut Post> {
+    let mut working: Vec<_> = posts
+        .iter_mut()
+        .filter(|post| post.role == role && matches!(post.state, State::Working))
+        .collect();
+    let which = usize::try_from(which).ok()?.checked_rem(working.len())?;
+    Some(working.swap_remove(which))
 }
 
 impl Role {
@@ -189,10 +193,6 @@ impl Role {
             Self::Worker => "worker",
         }
     }
-}
-
-fn gone() -> Failure {
-    Failure::unavailable("a post of the fleet is gone")
 }
 
 /// A port that is free now.

@@ -2,6 +2,7 @@
 
 use std::{
     collections::VecDeque,
+    mem,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -34,21 +35,30 @@ pub(super) async fn play(plan: &Plan, ground: &mut Ground) -> Result<Report, Fai
     }
     let pause = plan.span() / u32::try_from(wishes.len().max(1)).unwrap_or(u32::MAX);
     let (began, mut last_blow, mut number) = (Instant::now(), Instant::now(), 0_u32);
+    // Whoever was to fall may be down already: such a blow falls once somebody stands again.
+    let mut put_off: Vec<Blow> = Vec::new();
     loop {
         while wishes.front().is_some() && began.elapsed() >= pause.saturating_mul(number) {
             let wish = wishes.pop_front();
             wish.into_iter().for_each(|wish| buyers.come(number, wish));
             number = number.saturating_add(1);
         }
+        let mut due = mem::take(&mut put_off);
         while let Some(timed) = blows.pop_front_if(|timed| timed.at <= began.elapsed()) {
-            strike(ground, timed.blow, &mut count).await?;
-            last_blow = Instant::now();
+            due.push(timed.blow);
+        }
+        for blow in due {
+            if strike(ground, &blow, &mut count).await? {
+                last_blow = Instant::now();
+            } else {
+                put_off.push(blow);
+            }
         }
         if ground.fleet.tend()? {
             last_blow = Instant::now();
         }
         let bought = buyers.note();
-        if blows.is_empty() && ground.fleet.complete() {
+        if blows.is_empty() && put_off.is_empty() && ground.fleet.complete() {
             if wishes.is_empty() && bought {
                 break;
             }
@@ -87,23 +97,31 @@ fn wishes(plan: &Plan) -> Vec<Wish> {
         .collect()
 }
 
-async fn strike(ground: &mut Ground, blow: Blow, count: &mut Count) -> Result<(), Failure> {
-    tracing::info!(?blow, "a blow");
-    match blow {
+/// `false` when there was nobody to be struck.
+async fn strike(ground: &mut Ground, blow: &Blow, count: &mut Count) -> Result<bool, Failure> {
+    let struck = match *blow {
         Blow::Kill(role, which) => ground.fleet.kill(role, which)?,
         Blow::Pause(role, which, span) => ground.fleet.pause(role, which, span),
         Blow::Terminate(role, which) => ground.fleet.terminate(role, which),
         Blow::KillServer => {
             ground.kill_server().await?;
             count.server_kills = count.server_kills.saturating_add(1);
+            true
         }
         Blow::Cut(refused) => {
             ground.proxy.cut(refused);
             tokio::time::sleep(refused).await;
             count.cuts = count.cuts.saturating_add(1);
+            true
         }
-        Blow::LoseAcknowledgement(writing) => ground.proxy.lose_acknowledgement(writing),
-        Blow::PanelTrouble(seed) => ground.control.add_faults(&panel::trouble(seed)).await?,
+        Blow::LoseAcknowledgement(writing) => {
+            ground.proxy.lose_acknowledgement(writing);
+            true
+        }
+        Blow::PanelTrouble(seed) => {
+            ground.control.add_faults(&panel::trouble(seed)).await?;
+            true
+        }
         Blow::PanelHealthy(seed) => {
             let faults = ground.control.faults().await?;
             let fired = faults
@@ -111,9 +129,13 @@ async fn strike(ground: &mut Ground, blow: Blow, count: &mut Count) -> Result<()
                 .filter(|counts| counts.rule.simulator == SimulatorName::Panel);
             count.panel_faults = fired.map(|counts| counts.fired).sum();
             ground.control.set_faults(&panel::slow_gateway(seed)).await?;
+            true
         }
+    };
+    if struck {
+        tracing::info!(?blow, "a blow");
     }
-    Ok(())
+    Ok(struck)
 }
 
 #[cfg(test)]

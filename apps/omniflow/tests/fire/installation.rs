@@ -140,6 +140,58 @@ impl Installation {
         Process::run(args, self.path(), &all)
     }
 
+    /// Runs a command that has to crash at a failpoint.
+    pub(crate) fn crash(&self, args: &[&str], failpoint: &str) {
+        let ended = self.omniflow(args, &[("FAILPOINTS", format!("{failpoint}=1*panic"))]);
+        let said = String::from_utf8_lossy(&ended.stderr);
+        let crashed = !ended.status.success() && said.contains(failpoint);
+        assert!(crashed, "no crash at {failpoint}: {} {said}", ended.status);
+    }
+
+    /// Runs a command that has to do what it was told.
+    pub(crate) fn done(&self, args: &[&str]) {
+        let ended = self.omniflow(args, &[]);
+        assert!(ended.status.success(), "{args:?}: {ended:?}");
+    }
+
+    /// The one number that a statement answers.
+    pub(crate) async fn count(&self, sql: &'static str) -> i64 {
+        let counted = sqlx::query_scalar(sql).fetch_one(&self.pool).await;
+        counted.expect("the tables can be read")
+    }
+
+    /// Waits until a statement answers this number.
+    pub(crate) async fn until(&self, sql: &'static str, wanted: i64, patience: Duration) {
+        let deadline = Instant::now() + patience;
+        loop {
+            let found = self.count(sql).await;
+            if found == wanted {
+                return;
+            }
+            assert!(Instant::now() < deadline, "`{sql}` is {found}, not {wanted}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// What the test does to the database itself.
+    pub(crate) async fn sql(&self, statement: &'static str) {
+        sqlx::query(statement)
+            .execute(&self.pool)
+            .await
+            .expect("the statement is carried out");
+    }
+
+    /// A worker that runs one job at a time crashes at a failpoint.
+    pub(crate) async fn crash_worker(&self, failpoint: &str) {
+        let lone = [("APP_QUEUE_CRITICAL_WORKERS", "1"), ("APP_QUEUE_DEFAULT_WORKERS", "1")];
+        let mut worker = self.crashing_worker(&format!("{failpoint}=1*panic"), &lone);
+        let died = worker.wait(Duration::from_secs(60)).await;
+        assert!(
+            died.is_some_and(|status| !status.success()),
+            "the worker did not crash at {failpoint}"
+        );
+    }
+
     /// Address of the database, with the rights of its owner.
     pub(crate) fn database_url(&self) -> &str {
         &self.db.owner_url

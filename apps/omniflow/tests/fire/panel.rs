@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use domain::time::Timestamp;
-use sandbox::{journal, panel::Effect};
+use reqwest::Method;
+use sandbox::{Addresses, journal, panel::Effect};
+use serde_json::Value;
 use sqlx::PgPool;
 use uuid::Uuid;
 
@@ -37,6 +39,23 @@ pub(crate) async fn newest_expiry(pool: &PgPool, subscription: Uuid) -> Timestam
     .fetch_one(pool)
     .await
     .expect("the subscription was granted")
+}
+
+/// What somebody does at the panel, past us.
+pub(crate) async fn by_hand(data_dir: &Path, method: Method, path: &str, body: &Value) {
+    let addresses = Addresses::read(data_dir).expect("readable").expect("known");
+    let _installed = rustls::crypto::ring::default_provider().install_default();
+    let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let answer = http
+        .request(method, format!("{}{path}", addresses.panel.url))
+        .bearer_auth(addresses.panel.token)
+        .header("X-Forwarded-For", "127.0.0.1")
+        .header("X-Forwarded-Proto", "https")
+        .json(body)
+        .send()
+        .await
+        .expect("answered");
+    assert!(answer.status().is_success(), "{}", answer.status());
 }
 
 /// The panel keeps milliseconds.

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use domain::entitlement::remote_username;
+use reqwest::Method;
 use sandbox::{
-    Addresses,
     faults::{Fault, FaultRule, SimulatorName},
     journal::panel_report,
 };
@@ -12,23 +12,12 @@ use serde_json::json;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use crate::fire::installation::Installation;
+use crate::fire::{installation::Installation, panel};
 
 /// A user that somebody else made on the panel.
 async fn make_foreign(installation: &Installation, username: &str) {
-    let addresses = Addresses::read(installation.path()).expect("readable").expect("known");
-    let _installed = rustls::crypto::ring::default_provider().install_default();
-    let http = reqwest::Client::builder().no_proxy().build().expect("a client");
-    let answer = http
-        .post(format!("{}/api/users", addresses.panel.url))
-        .bearer_auth(addresses.panel.token)
-        .header("X-Forwarded-For", "127.0.0.1")
-        .header("X-Forwarded-Proto", "https")
-        .json(&json!({"username": username, "expireAt": "2031-01-01T00:00:00.000Z", "description": "somebody else's"}))
-        .send()
-        .await
-        .expect("answered");
-    assert!(answer.status().is_success(), "{}", answer.status());
+    let user = json!({"username": username, "expireAt": "2031-01-01T00:00:00.000Z", "description": "somebody else's"});
+    panel::by_hand(installation.path(), Method::POST, "/api/users", &user).await;
 }
 
 /// (status, code) of an order's operation, once it ended.

@@ -18,13 +18,9 @@ fn slow(route: &str, ms: u64) -> FaultRule {
 }
 
 /// Waits until so many operations are with the panel.
-async fn running(pool: &PgPool, count: i64) {
-    let deadline = Instant::now() + Duration::from_secs(60);
+async fn running(installation: &Installation, count: i64) {
     let now = "select count(*) from fulfillment_operations where status = 'running'";
-    while sqlx::query_scalar::<_, i64>(now).fetch_one(pool).await.expect("read") < count {
-        assert!(Instant::now() < deadline, "no worker runs them");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    installation.until(now, count, Duration::from_secs(60)).await;
 }
 
 pub(crate) async fn b65_what_a_killed_worker_ran_ends_on_another_within_a_rescue_and_a_minute() {
@@ -39,7 +35,7 @@ pub(crate) async fn b65_what_a_killed_worker_ran_ends_on_another_within_a_rescue
         let order = installation.buy_plan().await;
         plans.push((order.id, order.subscription_id.expect("of a plan")));
     }
-    running(&installation.pool, i64::from(AT_ONCE)).await;
+    running(&installation, i64::from(AT_ONCE)).await;
     let _other = installation.worker();
     victim.kill();
     let (took, summary, parked) = installation.settle(plans.len(), RECOVERED).await;
@@ -78,7 +74,7 @@ pub(crate) async fn b65_a_worker_that_is_told_to_stop_hands_its_work_back_at_onc
     installation.control().set_faults(&faults).await.expect("set");
     let mut leaving = installation.worker();
     let order = installation.buy_plan().await;
-    running(&installation.pool, 1).await;
+    running(&installation, 1).await;
     tokio::time::sleep(Duration::from_secs(2)).await;
     leaving.terminate();
     let asked = Instant::now();
