@@ -276,3 +276,14 @@ fn b43_an_absurd_period_is_refused_when_it_is_ordered() {
         );
     }
 }
+
+/// B40: a time without a zone is no moment, and one with a zone is the moment that it names.
+#[test]
+fn b40_a_time_without_a_zone_is_refused() {
+    use domain::time::Timestamp;
+    for naive in ["2026-03-01T12:00:00", "2026-03-01 12:00:00", "2026-03-01"] {
+        assert!(serde_json::from_value::<Timestamp>(naive.into()).is_err(), "{naive}");
+    }
+    let read = |text: &str| serde_json::from_value::<Timestamp>(text.into()).unwrap();
+    assert_eq!(read("2026-03-01T15:00:00.123+03:00"), read("2026-03-01T12:00:00.123Z"));
+}

@@ -87,6 +87,32 @@ impl From<Row> for DeadJob {
 }
 
 impl JobClient {
+    /// Gives back jobs of kinds that the leader's version does not know. River discards such a job once it lost its worker, although it has
+    /// attempts left and a worker of another version would run it; known kinds are retried. One whose place was taken meanwhile stays.
+    /// Answers how many, at most `limit`.
+    ///
+    /// # Errors
+    /// [`QueueError::Unavailable`] when the statement fails.
+    pub async fn restore_strangers(&self, limit: i64) -> Result<u64, QueueError> {
+        let restored = sqlx::query!(
+            r#"update public.river_job set state = 'available', finalized_at = null, scheduled_at = now() where id in (
+                 select id from public.river_job job
+                 where state = 'discarded' and attempt < max_attempts and errors[cardinality(errors)] ->> 'error' = $1
+                   and not exists (select from public.dead_jobs dead where dead.job_id = job.id and dead.finalized_at = job.finalized_at)
+                   and (unique_key is null or not exists (
+                          select from public.river_job other
+                          where other.unique_key = job.unique_key and other.id <> job.id
+                            and (other.state not in ('cancelled', 'completed', 'discarded') or other.id > job.id)))
+                 order by finalized_at limit $2
+                 for update skip locked)"#,
+            crate::handler::RESCUED,
+            limit
+        )
+        .execute(&self.pool)
+        .await?;
+        Ok(restored.rows_affected())
+    }
+
     /// Jobs that ended without success and that `dead_jobs` does not hold, longest ended first.
     ///
     /// # Errors

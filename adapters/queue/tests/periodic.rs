@@ -10,7 +10,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use queue::{Failure, Handler, Handlers, Outcome, Pass, PeriodicArgs, QueueSizes, Run, Running, Timing, WorkerOptions};
+use queue::{
+    Failure, Handler, Handlers, JobClient, Outcome, Pass, PeriodicArgs, QueueSizes, Run, Running, Timing, WorkerOptions,
+};
 use sqlx::PgPool;
 use tests::TestDb;
 
@@ -105,7 +107,7 @@ async fn two_clients_run_a_pass_once_an_interval_and_never_beside_itself_althoug
 }
 
 #[test]
-fn another_client_goes_on_when_the_leader_dies_without_a_word() {
+fn b70_another_client_goes_on_when_the_leader_dies_without_a_word() {
     let seen = Arc::new(Mutex::new(Seen::default()));
     let ticks = |client| Ticks {
         client,
@@ -140,6 +142,65 @@ fn another_client_goes_on_when_the_leader_dies_without_a_word() {
         second.stop().await.unwrap();
         pool.close().await;
     });
+}
+
+/// B66: ten thousand lost jobs of kinds that this client does not know, and one that nobody can read, stand in nobody's way.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn b66_a_lost_job_is_rescued_behind_any_number_of_strange_ones() {
+    let db = TestDb::new().await;
+    let pool = PgPool::connect(&db.url).await.unwrap();
+    let lost = "insert into river_job (kind, args, queue, max_attempts, state, attempt, attempted_at, attempted_by)
+                select $1, $2::jsonb, 'default', $4, 'running', 1, now() - interval '1 hour', array['gone']
+                  from generate_series(1, $3)";
+    let normal = serde_json::to_string(&PeriodicArgs {
+        task: "tick".to_owned(),
+    })
+    .unwrap();
+    for (kind, args, count, attempts) in [
+        ("of_another_version", "{}", 10_001, 12),
+        ("periodic_task", "\"not-json-object\"", 1, 2),
+        ("periodic_task", normal.as_str(), 1, 12),
+    ] {
+        sqlx::query(lost)
+            .bind(kind)
+            .bind(args)
+            .bind(count)
+            .bind(attempts)
+            .execute(&pool)
+            .await
+            .unwrap();
+    }
+    let ticks = Ticks {
+        client: "rescuer",
+        lasts: Duration::ZERO,
+        seen: Arc::default(),
+    };
+    let running = client(&pool, ticks);
+    let end = Instant::now() + Duration::from_mins(1);
+    loop {
+        let (normal, unreadable): (String, String) = sqlx::query_as(
+            "select max(state::text) filter (where args ->> 'task' = 'tick'), max(state::text) filter (where args = '\"not-json-object\"')
+               from river_job where attempted_by[1] = 'gone' and kind = 'periodic_task'",
+        )
+        .fetch_one(&pool)
+        .await
+        .unwrap();
+        if normal == "completed" && ["discarded", "cancelled"].contains(&unreadable.as_str()) {
+            break;
+        }
+        assert!(Instant::now() < end, "{normal}, {unreadable}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    running.stop().await.unwrap();
+    let queue = JobClient::new(pool.clone());
+    let mut restored = 0;
+    while let more @ 1.. = queue.restore_strangers(5_000).await.unwrap() {
+        restored += more;
+    }
+    assert_eq!(restored, 10_001, "a client gives up nobody else's jobs");
+    let waiting = "select count(*) from river_job where kind = 'of_another_version' and state = 'available' and finalized_at is null";
+    let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(&pool).await.unwrap();
+    assert_eq!(waiting, 10_001);
 }
 
 fn runtime() -> tokio::runtime::Runtime {

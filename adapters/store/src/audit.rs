@@ -187,72 +187,55 @@ pub async fn record_in(conn: &mut PgConnection, entry: Entry<'_>) -> Result<(), 
     Ok(())
 }
 
+/// The statement is checked as it is compiled, so the two orders are two texts, written once.
+macro_rules! in_order {
+    ($pool:expr, $filter:expr, $order:literal) => {
+        sqlx::query_as!(
+            Stored,
+            r#"select id, actor_type, actor_id, action, category, outcome, target_type, target_id, reason, request_id, metadata, occurred_at
+           from audit_events
+           where ($1::text is null or category = $1) and ($2::text is null or outcome = $2)
+             and ($3::text is null or actor_type = $3) and ($4::text is null or actor_id = $4)
+             and ($5::text is null or action = $5)
+             and ($6::text is null or target_type = $6) and ($7::text is null or target_id = $7)
+             and ($8::timestamptz is null or occurred_at >= $8) and ($9::timestamptz is null or occurred_at < $9)
+             and "# + $order,
+            $filter.category,
+            $filter.outcome,
+            $filter.actor_type,
+            $filter.actor_id,
+            $filter.action,
+            $filter.target_type,
+            $filter.target_id,
+            $filter.from,
+            $filter.to,
+            $filter.after,
+            $filter.limit
+        )
+        .fetch_all($pool)
+        .await
+    };
+}
+
 /// Records that match, newest first unless the filter says otherwise.
 ///
 /// # Errors
 /// [`StoreError`] when the statement fails.
 pub async fn list(pool: &PgPool, filter: &Filter) -> Result<Vec<Stored>, StoreError> {
-    if filter.ascending {
-        oldest_first(pool, filter).await
+    let found = if filter.ascending {
+        in_order!(
+            pool,
+            filter,
+            "($10::bigint is null or id > $10) order by id asc limit $11"
+        )
     } else {
-        newest_first(pool, filter).await
-    }
-}
-
-async fn newest_first(pool: &PgPool, filter: &Filter) -> Result<Vec<Stored>, StoreError> {
-    Ok(sqlx::query_as!(
-        Stored,
-        r#"select id, actor_type, actor_id, action, category, outcome, target_type, target_id, reason, request_id, metadata, occurred_at
-           from audit_events
-           where ($1::text is null or category = $1) and ($2::text is null or outcome = $2)
-             and ($3::text is null or actor_type = $3) and ($4::text is null or actor_id = $4)
-             and ($5::text is null or action = $5)
-             and ($6::text is null or target_type = $6) and ($7::text is null or target_id = $7)
-             and ($8::timestamptz is null or occurred_at >= $8) and ($9::timestamptz is null or occurred_at < $9)
-             and ($10::bigint is null or id < $10)
-           order by id desc limit $11"#,
-        filter.category,
-        filter.outcome,
-        filter.actor_type,
-        filter.actor_id,
-        filter.action,
-        filter.target_type,
-        filter.target_id,
-        filter.from,
-        filter.to,
-        filter.after,
-        filter.limit
-    )
-    .fetch_all(pool)
-    .await?)
-}
-
-async fn oldest_first(pool: &PgPool, filter: &Filter) -> Result<Vec<Stored>, StoreError> {
-    Ok(sqlx::query_as!(
-        Stored,
-        r#"select id, actor_type, actor_id, action, category, outcome, target_type, target_id, reason, request_id, metadata, occurred_at
-           from audit_events
-           where ($1::text is null or category = $1) and ($2::text is null or outcome = $2)
-             and ($3::text is null or actor_type = $3) and ($4::text is null or actor_id = $4)
-             and ($5::text is null or action = $5)
-             and ($6::text is null or target_type = $6) and ($7::text is null or target_id = $7)
-             and ($8::timestamptz is null or occurred_at >= $8) and ($9::timestamptz is null or occurred_at < $9)
-             and ($10::bigint is null or id > $10)
-           order by id asc limit $11"#,
-        filter.category,
-        filter.outcome,
-        filter.actor_type,
-        filter.actor_id,
-        filter.action,
-        filter.target_type,
-        filter.target_id,
-        filter.from,
-        filter.to,
-        filter.after,
-        filter.limit
-    )
-    .fetch_all(pool)
-    .await?)
+        in_order!(
+            pool,
+            filter,
+            "($10::bigint is null or id < $10) order by id desc limit $11"
+        )
+    };
+    Ok(found?)
 }
 
 /// Type and id of an actor. One without a known type is a part of the system.

@@ -1,5 +1,7 @@
 //! Bringing a database to the schema of this version: ours, then River's own line, then the rights of the runtime role.
 
+use std::sync::LazyLock;
+
 use riverqueue::migrate::{MIGRATION_LINE_MAIN, PostgresMigrator, SchemaName};
 use sqlx::{
     Connection as _, PgConnection, PgPool,
@@ -9,8 +11,13 @@ use sqlx::{
 
 use crate::{StoreError, installation, installation::Mode, pool::address};
 
-/// Ours, embedded.
-static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations");
+/// Ours, embedded. What a later version has applied is left alone: a deployment that is rolled back migrates, too, and changes are
+/// expanded first.
+static MIGRATIONS: LazyLock<Migrator> = LazyLock::new(|| {
+    let mut migrations = sqlx::migrate!("../../migrations");
+    migrations.set_ignore_missing(true);
+    migrations
+});
 /// Session lock of one database: migrations of two processes run one after the other.
 const LOCK: i64 = 0x6f6d_6e69_666c_6f77;
 /// River lives here whatever the search path says.

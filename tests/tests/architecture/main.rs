@@ -6,6 +6,7 @@ mod dependencies;
 mod failpoints;
 mod graph;
 mod licences;
+mod migrations;
 mod names;
 mod sizes;
 mod sources;

@@ -2,11 +2,12 @@
 
 use crate::ground::{quick_at, run};
 use cluster::{Account, Cluster};
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 
 const DIRECTORY: &str = "CLUSTER_TEST_DIRECTORY";
@@ -32,6 +33,20 @@ impl Parent {
     }
 }
 
+/// A process that another test forks while the copy is being written holds it open until it starts its own program.
+#[expect(clippy::disallowed_methods, reason = "rare, a moment, and in the test's own thread")]
+fn spawn(command: &mut Command) -> Child {
+    for _ in 0..100 {
+        match command.spawn() {
+            Err(busy) if busy.kind() == ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            spawned => return spawned.unwrap(),
+        }
+    }
+    panic!("the copy stays busy");
+}
+
 /// Starts the process, as another account if one is given, and waits until its server runs.
 pub(crate) fn own_a_server(directory: &Path, account: Option<&Account>) -> Parent {
     // A copy, because the build directory may be closed to the other account.
@@ -50,7 +65,7 @@ pub(crate) fn own_a_server(directory: &Path, account: Option<&Account>) -> Paren
     if let Some(account) = account {
         command.uid(account.uid).gid(account.gid);
     }
-    let mut process = command.spawn().unwrap();
+    let mut process = spawn(&mut command);
     let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
     let server = lines.find_map(|line| {
         line.unwrap()

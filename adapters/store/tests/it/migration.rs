@@ -95,7 +95,7 @@ async fn a_line_of_river_that_was_there_before_is_kept_and_stepped_up() {
 }
 
 #[tokio::test]
-async fn two_migrations_at_once_do_not_break_each_other() {
+async fn b92_two_migrations_at_once_do_not_break_each_other() {
     let (one, two) = (Empty::new().await, Empty::new().await);
     // Twice the same database, and another one of the same cluster beside it: the role is shared by all.
     let (a, b, c) = tokio::join!(
@@ -114,7 +114,7 @@ async fn two_migrations_at_once_do_not_break_each_other() {
 }
 
 #[tokio::test]
-async fn a_process_refuses_to_start_on_a_database_that_is_behind() {
+async fn b91_a_process_refuses_a_database_that_is_behind_and_takes_a_newer_one() {
     let db = Empty::new().await;
     let pool = PgPool::connect(&db.url).await.unwrap();
     let refused = check_applied(&pool).await;
@@ -123,6 +123,18 @@ async fn a_process_refuses_to_start_on_a_database_that_is_behind() {
         "{refused:?}"
     );
     migrate(&db.url, Mode::Live).await.unwrap();
+    // A later version has migrated, and this one is rolled back to: every change is expanded first.
+    let later = "insert into _sqlx_migrations (version, description, success, checksum, execution_time)
+                 values (99991231000000, 'of a later version', true, '', 0)";
+    sqlx::raw_sql(later).execute(&pool).await.unwrap();
+    assert_eq!(check_applied(&pool).await.unwrap(), Mode::Live);
+    let again = migrate(&db.url, Mode::Live).await.unwrap();
+    assert!(again.applied.is_empty(), "{again:?}");
+    sqlx::raw_sql("delete from _sqlx_migrations where description = 'of a later version'")
+        .execute(&pool)
+        .await
+        .unwrap();
+
     sqlx::raw_sql("delete from _sqlx_migrations where version = (select max(version) from _sqlx_migrations)")
         .execute(&pool)
         .await
@@ -132,8 +144,45 @@ async fn a_process_refuses_to_start_on_a_database_that_is_behind() {
         matches!(&refused, Err(StoreError::Migration(text)) if text.contains("omniflow db migrate")),
         "{refused:?}"
     );
+
+    let edited =
+        "update _sqlx_migrations set checksum = '\\x00' where version = (select min(version) from _sqlx_migrations)";
+    sqlx::raw_sql(edited).execute(&pool).await.unwrap();
+    let refused = check_applied(&pool).await;
+    assert!(
+        matches!(&refused, Err(StoreError::Migration(text)) if text.contains("was edited after it was applied")),
+        "{refused:?}"
+    );
     pool.close().await;
     db.remove().await;
+}
+
+/// Cut off anywhere, a migration is gone on with by the next one, and comes to what an undisturbed one makes.
+#[tokio::test]
+async fn b92_a_migration_that_was_cut_off_is_gone_on_with() {
+    const SHAPE: &str = "select string_agg(table_schema || '.' || table_name || '.' || column_name || ' ' || data_type
+                                           || coalesce(column_default, ''), ',' order by table_schema, table_name, column_name)
+                           from information_schema.columns where table_schema in ('public', 'read')";
+    let (whole, cut) = (Empty::new().await, Empty::new().await);
+    migrate(&whole.url, Mode::Live).await.unwrap();
+    let mut cuts = 0;
+    for patience in [5, 15, 30, 60, 120] {
+        let span = std::time::Duration::from_millis(patience);
+        cuts += u32::from(tokio::time::timeout(span, migrate(&cut.url, Mode::Live)).await.is_err());
+    }
+    assert!(cuts > 0, "none was cut off");
+    migrate(&cut.url, Mode::Live).await.unwrap();
+    let mut shapes = Vec::new();
+    for db in [&whole, &cut] {
+        let pool = PgPool::connect(&db.url).await.unwrap();
+        let shape: String = sqlx::query_scalar(SHAPE).fetch_one(&pool).await.unwrap();
+        shapes.push(shape);
+        assert_eq!(check_applied(&pool).await.unwrap(), Mode::Live);
+        pool.close().await;
+    }
+    assert_eq!(shapes.first(), shapes.last());
+    whole.remove().await;
+    cut.remove().await;
 }
 
 /// Defaults are evaluated in attribute order; the fence of the readers needs the transaction's id before the position.

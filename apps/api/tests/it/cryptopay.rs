@@ -149,6 +149,59 @@ async fn b01_an_invoice_paid_at_the_provider_settles_once_however_often_it_is_to
     sandbox.stop().await;
 }
 
+/// B32: a provider that takes connections and never says a word. Everybody else is served meanwhile, and nobody waits for ever.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn b32_a_provider_that_never_answers_freezes_nothing() {
+    let mute = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = sandbox::Endpoint {
+        url: format!("http://{}", mute.local_addr().unwrap()),
+        token: CRYPTO_TOKEN.to_owned(),
+    };
+    let listening = tokio::spawn(async move {
+        let mut held = Vec::new();
+        while let Ok((stream, _)) = mute.accept().await {
+            held.push(stream);
+        }
+    });
+    let world = std::sync::Arc::new(World::with_crypto(&endpoint).await);
+    let mut paths = Vec::new();
+    for number in 0..100 {
+        let order = world.order(&format!("order{number}"), MONTH).await;
+        paths.push(format!("/v1/admin/orders/{order}/payments"));
+    }
+    let by_hand = paths[0].clone();
+    let mut checkouts = tokio::task::JoinSet::new();
+    for (number, path) in paths.into_iter().enumerate() {
+        let world = world.clone();
+        checkouts.spawn(async move {
+            let asked = json!({ "provider": "cryptobot" });
+            world.post(&path, &format!("pay{number}"), &asked).await.status.as_u16()
+        });
+    }
+    let asked = "select count(*) from payment_intents where provider = 'cryptobot'";
+    while world.count(asked).await < 100 {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    assert_eq!(world.get("/livez").await.status.as_u16(), 200);
+    assert_eq!(world.get("/readyz").await.status.as_u16(), 200);
+    let other = world.post(&by_hand, "hand", &json!({ "provider": "manual" })).await;
+    assert_eq!(other.status.as_u16(), 201, "{other:?}");
+    assert!(
+        checkouts.try_join_next().is_none(),
+        "all of them are still with the provider"
+    );
+    for status in checkouts.join_all().await {
+        assert!(matches!(status, 502..=504), "{status}");
+    }
+    assert_eq!(
+        world
+            .count("select count(*) from events where event_type = 'order.paid'")
+            .await,
+        0
+    );
+    listening.abort();
+}
+
 /// The provider sends its webhook, twenty times at once.
 fn tell(target: &(String, String, String)) -> tokio::task::JoinSet<Option<u64>> {
     let mut tellers = tokio::task::JoinSet::new();

@@ -21,6 +21,8 @@ use super::{
 use crate::failure::Failure;
 
 const TICK: Duration = Duration::from_millis(20);
+/// No blow is put off for longer than this after the last order came.
+const LATE: Duration = Duration::from_secs(60);
 /// Every fourth plan order is paid at the simulated provider, whose webhooks meet the storm too.
 const AT_PROVIDER: u32 = 4;
 
@@ -43,12 +45,13 @@ pub(super) async fn play(plan: &Plan, ground: &mut Ground) -> Result<Report, Fai
             wish.into_iter().for_each(|wish| buyers.come(number, wish));
             number = number.saturating_add(1);
         }
+        let late = began.elapsed() > plan.span().saturating_add(LATE);
         let mut due = mem::take(&mut put_off);
         while let Some(timed) = blows.pop_front_if(|timed| timed.at <= began.elapsed()) {
             due.push(timed.blow);
         }
         for blow in due {
-            if strike(ground, &blow, &mut count).await? {
+            if strike(ground, &blow, &mut count, late).await? {
                 last_blow = Instant::now();
             } else {
                 put_off.push(blow);
@@ -97,8 +100,9 @@ fn wishes(plan: &Plan) -> Vec<Wish> {
         .collect()
 }
 
-/// `false` when there was nobody to be struck.
-async fn strike(ground: &mut Ground, blow: &Blow, count: &mut Count) -> Result<bool, Failure> {
+/// `false` when it has to come later: there was nobody to be struck, or a troubled panel was not asked for
+/// anything yet (unless it is late).
+async fn strike(ground: &mut Ground, blow: &Blow, count: &mut Count, late: bool) -> Result<bool, Failure> {
     let struck = match *blow {
         Blow::Kill(role, which) => ground.fleet.kill(role, which)?,
         Blow::Pause(role, which, span) => ground.fleet.pause(role, which, span),
@@ -128,6 +132,9 @@ async fn strike(ground: &mut Ground, blow: &Blow, count: &mut Count) -> Result<b
                 .iter()
                 .filter(|counts| counts.rule.simulator == SimulatorName::Panel);
             count.panel_faults = fired.map(|counts| counts.fired).sum();
+            if count.panel_faults == 0 && !late {
+                return Ok(false);
+            }
             ground.control.set_faults(&panel::slow_gateway(seed)).await?;
             true
         }

@@ -53,6 +53,8 @@ async fn notices(installation: &Installation) {
             .bind(payload)
             .execute(&installation.pool);
         queued.await.expect("queued");
+        // Whoever was killed before may have had the turn.
+        later(installation).await;
         installation.crash_worker(failpoint).await;
         later(installation).await;
         let worker = installation.worker();

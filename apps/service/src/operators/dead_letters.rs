@@ -48,6 +48,8 @@ pub struct DeadLetterSearch {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeadLetterReport {
+    /// Jobs of kinds that the leader's version does not know, lost with their workers: they wait for a worker that knows them.
+    pub restored: u64,
     /// Ended jobs that were not recorded yet.
     pub found: u64,
     /// Recorded now.
@@ -98,6 +100,19 @@ impl Service {
 
     async fn record_dead_jobs(&self, report: &mut DeadLetterReport) -> Result<(), Error> {
         let queue = self.job_client()?;
+        for _ in 0..BATCHES {
+            let restored = queue.restore_strangers(BATCH).await?;
+            report.restored = report.restored.saturating_add(restored);
+            if i64::try_from(restored).is_ok_and(|count| count < BATCH) {
+                break;
+            }
+        }
+        if report.restored > 0 {
+            tracing::warn!(
+                count = report.restored,
+                "lost jobs of kinds that the leader does not know wait again"
+            );
+        }
         for _ in 0..BATCHES {
             let jobs = queue.unrecorded_dead(BATCH).await?;
             let last = i64::try_from(jobs.len()).is_ok_and(|count| count < BATCH);

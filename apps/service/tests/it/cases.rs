@@ -134,3 +134,89 @@ async fn b04_unknown_and_cancelled_payments_are_recorded_and_acknowledged() {
         1
     );
 }
+
+/// B08: two hundred different webhooks at once, a pool of ten: all are answered, and each settles once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn b08_a_burst_of_webhooks_settles_each_payment_once() {
+    let world = std::sync::Arc::new(World::of(10).await);
+    for number in 1..=200 {
+        let order_id = world.placed(&format!("o{number}"), &world.purchase("month")).await;
+        world.start(&format!("p{number}"), order_id, "fakepay").await.unwrap();
+        world.pay.set(&format!("pay-{number}"), Status::Succeeded);
+    }
+    let mut tellers = tokio::task::JoinSet::new();
+    for number in 1..=200 {
+        let world = world.clone();
+        tellers.spawn(async move { world.webhook(&format!("pay-{number}")).await.map(drop) });
+    }
+    for answer in tellers.join_all().await {
+        answer.unwrap();
+    }
+    for event in ["order.paid", "order.payment_observed", "entitlement.granted"] {
+        let settled: i64 = sqlx::query_scalar("select count(*) from events where event_type = $1")
+            .bind(event)
+            .fetch_one(&world.pool)
+            .await
+            .unwrap();
+        assert_eq!(settled, 200, "{event}");
+    }
+}
+
+/// B26: one payment of an order was declined, another one succeeded; the words about them come in any order, and twice.
+#[tokio::test]
+async fn b26_a_late_failure_notice_changes_nothing_about_a_paid_order() {
+    let world = World::new().await;
+    let arrivals = (0..4_usize.pow(4))
+        .map(|code| [code % 4, code / 4 % 4, code / 16 % 4, code / 64])
+        .filter(|turns| (0..4).all(|turn| turns.contains(&turn)));
+    let mut histories = 0;
+    for turns in arrivals {
+        histories += 1;
+        let order_id = world.placed(&format!("o{histories}"), &world.purchase("month")).await;
+        let declined = format!("pay-{}", 2 * histories - 1);
+        let succeeded = format!("pay-{}", 2 * histories);
+        world
+            .start(&format!("a{histories}"), order_id, "fakepay")
+            .await
+            .unwrap();
+        // A checkout of its own, because the first one can no longer be paid.
+        world
+            .run("update payment_intents set created_at = '2026-02-01T00:00:00Z' where status = 'pending'")
+            .await;
+        world
+            .start(&format!("b{histories}"), order_id, "fakepay")
+            .await
+            .unwrap();
+        world.pay.set(&declined, Status::Cancelled);
+        world.pay.set(&succeeded, Status::Succeeded);
+        for turn in turns {
+            let told = if turn % 2 == 0 { &declined } else { &succeeded };
+            world.webhook(told).await.unwrap();
+        }
+        assert_eq!(world.state(order_id).await, "paid", "{turns:?}");
+        let events = world.events(order_id).await;
+        let paid = events.iter().filter(|event| *event == "order.paid").count();
+        assert_eq!(paid, 1, "{turns:?}: {events:?}");
+    }
+    assert_eq!(histories, 24);
+    assert_eq!(world.count("select count(*) from fulfillment_operations").await, 24);
+}
+
+/// B31: the same wish under two keys is two orders; one key is one order, however often, and never another wish.
+#[tokio::test]
+async fn b31_a_key_is_one_request_neither_more_nor_less() {
+    let world = World::new().await;
+    let wish = world.purchase("month");
+    let (one, other) = (world.placed("one", &wish).await, world.placed("other", &wish).await);
+    assert_ne!(one, other);
+    assert_eq!(world.placed("one", &wish).await, one);
+    let changed = world.purchase("trial");
+    let reused = world.place("one", &changed).await;
+    assert!(matches!(reused, Err(service::Error::KeyReused)), "{reused:?}");
+    assert_eq!(
+        world
+            .count("select count(*) from events where event_type = 'order.placed'")
+            .await,
+        2
+    );
+}

@@ -42,6 +42,11 @@ impl World {
         Self::build(true, WIDE).await
     }
 
+    /// As [`Self::new`], with so many connections.
+    pub(crate) async fn of(connections: u32) -> Self {
+        Self::build(true, connections).await
+    }
+
     pub(crate) async fn with_goods(enabled: bool) -> Self {
         Self::build(enabled, 1).await
     }

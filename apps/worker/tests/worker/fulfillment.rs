@@ -278,7 +278,7 @@ async fn a_stream_that_cannot_be_read_fails_its_operation_visibly() {
 }
 
 #[tokio::test]
-async fn a_rate_limit_costs_nothing_and_stops_the_siblings_too() {
+async fn b46_a_rate_limit_costs_nothing_and_stops_the_siblings_too() {
     let stage = Stage::new().await;
     let (one, other) = (stage.purchase().await, stage.purchase().await);
     let limited = FailureKind::RateLimited {

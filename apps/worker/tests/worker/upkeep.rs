@@ -1,6 +1,7 @@
 //! The pass that has every living entitlement compared: whom it takes, how often, and what stands in its way.
 
 use chrono::TimeDelta;
+use ports::clock::Clock as _;
 use queue::Outcome;
 use uuid::Uuid;
 
@@ -162,4 +163,52 @@ async fn an_operator_may_retry_or_cancel_what_the_pass_opened() {
     service.cancel_operation(&caller, waiting.into()).await.unwrap();
     assert_eq!(stage.operation(waiting).await.status, "cancelled");
     assert_eq!(stage.events("entitlement.operation_cancelled").await, 1);
+}
+
+/// B52: rights that ended long ago are no work for the pass, however many there are.
+#[tokio::test]
+async fn b52_ten_thousand_rights_that_ended_long_ago_are_no_work() {
+    let stage = Stage::new().await;
+    let paid = bought(&stage).await;
+    stage.next_bucket();
+    sqlx::query(
+        "insert into read.entitlements
+         select gen_random_uuid(), gen_random_uuid(), customer_id, plan_code, starts_at - interval '2 years', $2 - interval '31 days',
+                grace_seconds, traffic_allowance_bytes, device_limit, squad_ids, 1, 1, 1000 + number, remote_status, 0,
+                created_at, last_position
+           from read.entitlements, generate_series(1, 10000) number where entitlement_id = $1",
+    )
+    .bind(paid.entitlement_id)
+    .bind(stage.clock.now())
+    .execute(&stage.pool)
+    .await
+    .unwrap();
+    let report = stage.reconcile().await;
+    assert_eq!((report.found, report.opened), (1, 1), "{report:?}");
+}
+
+/// B40: what is read, compared and written again keeps its moment, wherever the server and the reader think they are.
+#[tokio::test]
+async fn b40_twenty_comparisons_in_another_time_zone_move_nothing() {
+    for zone in ["Europe/Moscow", "America/New_York"] {
+        let stage = Stage::in_zone(zone).await;
+        let shown: String = sqlx::query_scalar("show timezone")
+            .fetch_one(&stage.pool)
+            .await
+            .unwrap();
+        assert_eq!(shown, "UTC", "a session of ours does not take the zone of its server");
+        bought(&stage).await;
+        let end = stage.panel.users()[0].expire_at;
+        for _ in 0..20 {
+            stage.next_bucket();
+            assert_eq!(stage.reconcile().await.opened, 1);
+            stage.run(stage.newest_reconcile().await).await.unwrap();
+            assert_eq!(stage.panel.users()[0].expire_at, end, "{zone}");
+        }
+        assert_eq!(
+            stage.count("select count(*) from entitlement_drifts").await,
+            0,
+            "{zone}"
+        );
+    }
 }

@@ -1,5 +1,6 @@
 //! A database, a panel and a goods provider in memory, and orders that were paid.
 
+mod fresh_jobs;
 mod goods;
 pub(crate) mod histories;
 mod panel;

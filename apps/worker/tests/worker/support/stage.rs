@@ -57,18 +57,23 @@ const WIDE: u32 = 24;
 impl Stage {
     /// With one connection: a use case that asks for a second one while it holds the first waits for itself.
     pub(crate) async fn new() -> Self {
-        Self::build(1).await
+        Self::build(1, "UTC").await
     }
 
     /// As [`Self::new`], with connections enough for those who meet in the database.
     pub(crate) async fn racing() -> Self {
-        Self::build(WIDE).await
+        Self::build(WIDE, "UTC").await
     }
 
-    async fn build(size: u32) -> Self {
+    /// As [`Self::new`], on a server that shows times in a zone.
+    pub(crate) async fn in_zone(zone: &str) -> Self {
+        Self::build(1, zone).await
+    }
+
+    async fn build(size: u32, zone: &str) -> Self {
         let db = TestDb::new().await;
         let options = PoolOptions {
-            url: db.url.clone(),
+            url: format!("{}%20-c%20timezone%3D{zone}", db.url),
             size: WIDE,
             process: "test",
         };
@@ -276,16 +281,6 @@ impl Stage {
         done.value.id
     }
 
-    /// The jobs of another process: no pause that the panel asked for is remembered.
-    pub(crate) fn fresh_jobs(&self) -> FreshJobs {
-        FreshJobs(FulfillmentJobs::new(
-            self.fulfillment.clone(),
-            Arc::new(self.panel.clone()),
-            PanelPause::default(),
-            Arc::new(self.clock.clone()),
-        ))
-    }
-
     pub(crate) async fn enqueue(&self, operation_id: Uuid) -> i64 {
         let args = FulfillmentArgs { operation_id };
         self.queue.insert(&args, &serde_json::Map::new()).await.unwrap().id
@@ -377,19 +372,6 @@ impl Stage {
         .fetch_one(&self.pool)
         .await
         .unwrap()
-    }
-}
-
-/// See [`Stage::fresh_jobs`].
-pub(crate) struct FreshJobs(FulfillmentJobs);
-
-impl FreshJobs {
-    /// As [`Stage::run`].
-    pub(crate) async fn run_on(&self, stage: &Stage, operation_id: Uuid) -> Result<Outcome, Failure> {
-        let run = stage.fetch(operation_id).await;
-        let ended = self.0.run(run.clone(), FulfillmentArgs { operation_id }).await;
-        stage.settle(&run, &ended).await;
-        ended
     }
 }
 
