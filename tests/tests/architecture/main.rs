@@ -1,6 +1,7 @@
 #![cfg(test)]
 //! The shape of the workspace, held by tests that read ARCHITECTURE.md and deny.toml: document and rule cannot part.
 
+mod cases;
 mod crates;
 mod dependencies;
 mod failpoints;

@@ -153,8 +153,17 @@ impl PaymentProvider for FakePay {
                 code: "http_503".to_owned(),
             });
         }
-        self.set(reference, Status::Cancelled);
-        Ok(())
+        let mut invoices = self.invoices();
+        match invoices.get_mut(reference) {
+            Some(paid) if paid.status == Status::Succeeded => Err(ProviderError::Refused {
+                code: "ALREADY_PAID".to_owned(),
+            }),
+            Some(open) => {
+                open.status = Status::Cancelled;
+                Ok(())
+            }
+            None => Ok(()),
+        }
     }
 
     fn verify(&self, headers: &[Header<'_>], body: &[u8]) -> Result<WebhookEvent, WebhookError> {

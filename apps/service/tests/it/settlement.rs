@@ -279,3 +279,29 @@ async fn a_rejection_leaves_everything_open() {
     );
     assert_eq!(refused.code, "manual_decision_rejected");
 }
+
+/// An order is withdrawn and paid in the same moment: whoever was first, a paid order is never left cancelled, and it counts once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_cancellation_and_a_webhook_at_once_leave_one_whole_outcome() {
+    let world = World::racing().await;
+    for round in 1..=12 {
+        let order_id = world.placed(&format!("o{round}"), &world.purchase("month")).await;
+        world.start(&format!("p{round}"), order_id, "fakepay").await.unwrap();
+        let reference = format!("pay-{round}");
+        world.pay.set(&reference, Status::Succeeded);
+        let key = keyed(&format!("c{round}"), &order_id);
+        let caller = caller();
+        let cancelling = world.service.cancel_order(&caller, &key, order_id);
+        let (cancelled, told) = tokio::join!(cancelling, world.webhook(&reference));
+        told.unwrap();
+        let events = world.events(order_id).await;
+        let count = |event: &str| events.iter().filter(|one| *one == event).count();
+        assert_eq!(count("order.paid"), 1, "{events:?}");
+        assert_eq!(world.state(order_id).await, "paid", "{events:?}");
+        if let Err(refused) = cancelled {
+            assert_eq!(refused.code(), "order_cancellation_rejected");
+            assert_eq!(count("order.cancelled"), 0, "{events:?}");
+        }
+    }
+    assert_eq!(world.count("select count(*) from fulfillment_operations").await, 12);
+}
